@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT
+//! Minimum, maximum, predicates and selects (isa-1, 4.8, 4.9; isa-4, 7.1; isa-0, 3).
+
+use super::blocks::{A2, A3, B2, B3, C3, D2, D3, F3, PUB};
+use crate::bits::{Bit, Bits};
+use crate::form::{Completion, Constant, File, Form, Mark, Modifier, Opcode, Operand, Role, Wait};
+
+/// `cond`, with `eq` = 0 (isa-1, 4.9).
+const ORDER: &[(u64, &str)] = &[
+    (2, "fgt"),
+    (3, "flt"),
+    (4, "ugt"),
+    (5, "ult"),
+    (6, "igt"),
+    (7, "ilt"),
+];
+/// `cond`, with `eq` = 1. 6 occurs in one A18 Pro program: signed >=, INFERRED (isa-0, 1.4).
+const EQUAL: &[(u64, &str)] = &[(0, "feq"), (2, "fge"), (3, "fle"), (6, "ige"), (7, "ieq")];
+/// `cond` and `eq` together, for the forms that hold both.
+const CONDITION: &[(u64, &str)] = &[
+    (2, "fgt"),
+    (3, "flt"),
+    (4, "ugt"),
+    (5, "ult"),
+    (6, "igt"),
+    (7, "ilt"),
+    (8, "feq"),
+    (10, "fge"),
+    (11, "fle"),
+    (14, "ige"),
+    (15, "ieq"),
+];
+const SELECT_COND: Modifier = Modifier::new("cond", &[(48, 50), (34, 34)])
+    .names(CONDITION)
+    .dot();
+/// 1 normally, 0 when a float modifier is used (isa-1, 4.8 and 4.9).
+const RAW: Modifier = Modifier::flag("raw", 18).default(1);
+
+pub(super) const MINMAX: Form = Form::row(
+    "MINMAX.6",
+    6,
+    "0f0103017800",
+    "020102010000",
+    Mark::Hw,
+    "isa-1 4.8",
+    "32-bit min / max",
+)
+.ops(Opcode::by(
+    &[(32, 34)],
+    &[
+        (0, "fmax"),
+        (1, "fmin"),
+        (4, "umax"),
+        (5, "umin"),
+        (6, "imax"),
+        (7, "imin"),
+    ],
+))
+.args(&[
+    D2,
+    A2.scattered(39, Constant::None),
+    B2.scattered(41, Constant::None).neg(43),
+])
+.mods(&[RAW, PUB])
+.waits(Wait::INDEX45);
+
+pub(super) const HMINMAX: Form = Form::row(
+    "HMINMAX.6",
+    6,
+    "0f000700f80a",
+    "020004000000",
+    Mark::Hw,
+    "isa-1 4.8",
+    "fp16 min / max",
+)
+.ops(Opcode::by(&[(32, 34)], &[(0, "hmax"), (1, "hmin")]))
+.args(&[D2.low_half(), A2.half(8), B2.half(24)])
+.mods(&[PUB])
+.waits(Wait::INDEX45);
+
+const P: Operand = Operand::new("P", Role::Def, File::Predicate, &[(5, 7)]).max(5);
+const INV: Modifier = Modifier::flag("inv", 4);
+const PA2: Operand = Operand::new("A", Role::Use, File::Gpr, &[(9, 14), (40, 40)])
+    .sized(8)
+    .rel(19)
+    .keep_zero(15);
+const PA3: Operand = Operand::new("A", Role::Use, File::Gpr, &[(9, 14), (56, 56)])
+    .sized(8)
+    .rel(19)
+    .keep_zero(15);
+const PB2: Operand = Operand::new("B", Role::Use, File::Gpr, &[(25, 30), (42, 42)])
+    .sized(24)
+    .rel(20)
+    .keep_zero(31);
+const PB3: Operand = Operand::new("B", Role::Use, File::Gpr, &[(25, 30), (58, 58)])
+    .sized(24)
+    .rel(20)
+    .keep_zero(31);
+/// Operand B of the constant forms: the alternative file always.
+const fn constant_b(b: Operand, bit0: u8) -> Operand {
+    b.alt(crate::form::Alt::Scattered {
+        file: Bit::NONE,
+        constant: Constant::IntOrFloat(Bit::at(bit0)),
+        max_uniform: 255,
+    })
+}
+/// The proven compiler writes 6 here always; it is a wait index (isa-4, 7.1).
+const PRED6_WAIT: Wait = Wait::INDEX45.unproven().default(6);
+const PRED10_WAIT: Wait = Wait::INDEX61.unproven().default(6);
+const ORDER_COND: Modifier = Modifier::new("cond", &[(32, 34)]).names(ORDER).dot();
+const EQUAL_COND: Modifier = Modifier::new("cond", &[(48, 50)]).names(EQUAL).dot();
+
+pub(super) const PRED_6: Form = Form::row(
+    "PRED.6",
+    6,
+    "0f00e700f81a",
+    "0a0022000000",
+    Mark::Hw,
+    "isa-1 4.9",
+    "P[bank] = (A cond B) ^ inv, eq = 0",
+)
+.aka(&["PRED_CMP6"])
+.op(&[(0, "pcmp")])
+.args(&[P, PA2, PB2])
+.mods(&[ORDER_COND, INV])
+.waits(PRED6_WAIT);
+
+pub(super) const PREDI_6: Form = Form::row(
+    "PREDI.6",
+    6,
+    "0f00e700e81a",
+    "0a0022000002",
+    Mark::Hw,
+    "isa-4 7.1",
+    "the same with an inline constant or uniform B",
+)
+.op(&[(0, "pcmp")])
+.args(&[P, PA2, constant_b(PB2, 36)])
+.mods(&[ORDER_COND, INV])
+.waits(PRED6_WAIT);
+
+pub(super) const PRED_10: Form = Form::row(
+    "PRED.10",
+    10,
+    "0f00e700fffff81affff",
+    "0a002300060000000000",
+    Mark::Hw,
+    "isa-1 4.9",
+    "P[bank] = (A cond B) ^ inv, eq = 1",
+)
+.aka(&["PRED_CMP10"])
+.op(&[(0, "pcmp")])
+.args(&[P, PA3, PB3])
+.mods(&[EQUAL_COND, INV])
+.waits(PRED10_WAIT);
+
+pub(super) const PREDI_10: Form = Form::row(
+    "PREDI.10",
+    10,
+    "0f00e700ffffe81afdff",
+    "0a002300060000020000",
+    Mark::Cmp,
+    "isa-4 7.1",
+    "the same with an inline constant or uniform B",
+)
+.op(&[(0, "pcmp")])
+.args(&[P, PA3, constant_b(PB3, 52)])
+.mods(&[
+    EQUAL_COND,
+    INV,
+    Modifier::opaque("f65", &[(65, 65)], &[1, 0]),
+])
+.waits(PRED10_WAIT)
+.do_not_emit("not validated on M4");
+
+const T: Operand = C3.named("T").abs(35).neg(36);
+const F: Operand = F3.abs(67).neg(68);
+/// Comparands of the forms without alternative files.
+const SA: Operand = A3.sized(8);
+const SB: Operand = B3.sized(24).neg(59);
+/// Operands of the forms with inline constants or uniforms. The constant of a comparand is an
+/// integer with size bit 0 (HW-A18); with 1 a minifloat, read off SELECT.8 (isa-0, 3; INFERRED).
+/// Bit 0 of a constant A is not known (isa-1, 8, question 7).
+const XA: Operand = SA.scattered(55, Constant::IntOrFloat(Bit::NONE));
+const XB: Operand = SB.scattered(57, Constant::IntOrFloat(Bit::at(52)));
+const XT: Operand = T.scattered(37, Constant::Int(Bit::at(40)));
+const XF: Operand = F.scattered(69, Constant::Int(Bit::at(72)));
+/// 1 = 32-bit result, 0 = low half (isa-0, 3).
+const WIDE: Bit = Bit::at(17);
+const WIDE_MOD: Modifier = Modifier::flag("wide", 17).default(1);
+/// Bit 21 must be 0 in `SELECT.*`; vendor programs for A18 Pro set it in the constant forms.
+const SELECT_PUB: Modifier = Modifier::hint("pub", 21, 0);
+
+pub(super) const SELECT_10: Form = Form::row(
+    "SELECT.10",
+    10,
+    "0f0023002301f8022701",
+    "02000300020000000000",
+    Mark::Hw,
+    "isa-1 4.9",
+    "D = (A cond B) ? T : F",
+)
+.op(&[(0, "select")])
+.args(&[D3, SA, SB, T, F])
+.mods(&[SELECT_COND, RAW])
+.waits(Wait::INDEX61);
+
+pub(super) const SELECT_14: Form = Form::row(
+    "SELECT.14",
+    14,
+    "0f0023002301f8022701ff1ffcff",
+    "0200030003000000000000000000",
+    Mark::Hw,
+    "isa-1 4.9",
+    "the same with abs on A, B",
+)
+.op(&[(0, "select")])
+.args(&[D3, SA.abs(96), SB.abs(97), T, F])
+.mods(&[SELECT_COND, RAW])
+.waits(Wait::MASK61_93);
+
+pub(super) const SELECTI_10: Form = Form::row(
+    "SELECTI.10",
+    10,
+    "0f000100030068000700",
+    "02000100020000000000",
+    Mark::HwA18,
+    "isa-4 7.1",
+    "the same with inline or uniform operands, or a 16-bit result",
+)
+.op(&[(0, "select")])
+.args(&[
+    D3.span(crate::form::Span::NarrowIfClear(WIDE)),
+    XA,
+    XB,
+    XT,
+    XF,
+])
+.mods(&[SELECT_COND, WIDE_MOD, RAW, SELECT_PUB])
+.waits(Wait::INDEX61)
+.do_not_emit("not validated on M4");
+
+pub(super) const SELECTX_14: Form = Form::row(
+    "SELECTX.14",
+    14,
+    "0f000100030068000700ff03fcff",
+    "0200010003004000000000000000",
+    Mark::Cmp,
+    "isa-4 2.3",
+    "p[D] = select, tag in 90..92",
+)
+.op(&[(0, "export_select")])
+.args(&[
+    D3.file(File::Publication).max(127),
+    XA.abs(96),
+    XB.abs(97),
+    XT,
+    XF,
+])
+.mods(&[SELECT_COND, WIDE_MOD, RAW, Modifier::hint("pub", 21, 1)])
+.waits(Wait::MASK61_93.unproven())
+.completes(Completion::Tag(Bits::new(&[(90, 92)])));
+
+pub(super) const SELECTI_14: Form = Form::row(
+    "SELECTI.14",
+    14,
+    "0f000100030068000700ff1ffcff",
+    "0200010003000000000000000000",
+    Mark::HwA18,
+    "isa-4 7.1",
+    "the same, 14 bytes",
+)
+.op(&[(0, "select")])
+.args(&[
+    D3.span(crate::form::Span::NarrowIfClear(WIDE)),
+    XA.abs(96),
+    XB.abs(97),
+    XT,
+    XF,
+])
+.mods(&[SELECT_COND, WIDE_MOD, RAW, SELECT_PUB])
+.waits(Wait::MASK61_93)
+.do_not_emit("not validated on M4");
+
+pub(super) const SELECT_8: Form = Form::row(
+    "SELECT.8",
+    8,
+    "0f0001000300e800",
+    "0200010000000000",
+    Mark::HwA18,
+    "isa-0 3",
+    "D = (A cond B) ? D : C",
+)
+.op(&[(0, "select_acc")])
+.args(&[
+    D3.role(Role::UseDef),
+    SA,
+    SB.scattered(57, Constant::IntOrFloat(Bit::at(52))),
+    C3.abs(35).neg(36).scattered(37, Constant::Int(Bit::at(40))),
+])
+.mods(&[SELECT_COND, WIDE_MOD, RAW, SELECT_PUB])
+.waits(Wait::INDEX61.unproven())
+.do_not_emit("not validated on M4");
