@@ -44,3 +44,8 @@ pub use minifloat::MiniFloat;
 pub use query::{Access, AccessKind, SlotMask};
 pub use sysreg::{SYSTEM_REGISTERS, SystemRegister, system_register};
 pub use table::{FORMS, FormId, RESULT_MASKS, TEXTURE_MODES, TextureMode, texture_mode};
+
+/// The examples of the README, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

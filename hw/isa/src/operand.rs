@@ -4,7 +4,7 @@
 
 use crate::form::{Alt, Constant, File, KeepHint, Operand, Presence, Release, Span};
 use crate::illegal::Illegal;
-use crate::instr::{Arg, Half, Reg, Value, sign_extend};
+use crate::instr::{Arg, Half, Reg, Value};
 use crate::minifloat::MiniFloat;
 
 /// Number of registers that `op` covers in an instruction with these bits, for the range check.
@@ -140,7 +140,6 @@ pub(crate) fn read(op: &Operand, bits: u128) -> Arg {
     }
     arg.value = match op.file {
         File::Imm | File::SampleMask => Value::Int(index),
-        File::SignedImm => Value::Int(sign_extend(index, op.index.width())),
         file => reg(op, file, index, bits),
     };
     arg
@@ -252,9 +251,7 @@ pub(crate) fn check(op: &Operand, bits: u128) -> Result<(), Illegal> {
                 constant: Constant::None,
                 ..
             } => Err(Illegal::rule(op.name, v, "a register or uniform")),
-            Alt::None if op.file != File::SignedImm && v > op.max => {
-                Err(range_error(op, op.file, v))
-            }
+            Alt::None if v > op.max => Err(range_error(op, op.file, v)),
             _ => Ok(()),
         },
         Value::Float(f) => match op.alt {
@@ -343,13 +340,6 @@ fn write_value(op: &Operand, bits: u128, arg: &Arg) -> Result<u128, Illegal> {
                     return Err(range_error(op, op.file, v));
                 }
                 bits = op.index.put(bits, v);
-            }
-            (File::SignedImm, _) => {
-                let cut = v & op.index.max();
-                if sign_extend(cut, op.index.width()) != v {
-                    return refuse("a value that the field can hold");
-                }
-                bits = op.index.put(bits, cut);
             }
             (_, Alt::Scattered { file, constant, .. }) => {
                 let (Constant::Int(bit0) | Constant::IntOrFloat(bit0)) = constant else {

@@ -254,7 +254,7 @@ impl Template {
     fn of(op: &'static Operand) -> Option<Template> {
         let value = match op.file {
             File::Imm => Value::Int(0),
-            File::SampleMask | File::SignedImm => return None,
+            File::SampleMask => return None,
             file => Value::Reg(Reg::new(file, 0)),
         };
         let arg = Arg::new(value);

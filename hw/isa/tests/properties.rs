@@ -13,6 +13,18 @@ use agx_isa::{
 use proptest::prelude::*;
 use support::random::{Rng, instruction};
 
+/// A few hundred cases by default; `PROPTEST_CASES` asks for more.
+fn config() -> ProptestConfig {
+    let mut config = ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    if std::env::var_os("PROPTEST_CASES").is_none() {
+        config.cases = 200;
+    }
+    config
+}
+
 /// Draws one instruction of every form.
 fn all_forms(seed: u64, strict: bool) -> Vec<Instr> {
     let mut rng = Rng::new(seed);
@@ -36,7 +48,7 @@ fn all_forms(seed: u64, strict: bool) -> Vec<Instr> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn decode_inverts_encode(seed: u64) {

@@ -47,8 +47,6 @@ pub enum File {
     SampleMask,
     /// An unsigned immediate.
     Imm,
-    /// A two's-complement immediate.
-    SignedImm,
 }
 
 /// How many consecutive registers, or which part of one, an operand covers.

@@ -67,6 +67,10 @@ fn sfu_types(i: &Instr) -> Result<(), Illegal> {
         0b0_10_00 => true,
         0b1_01_10 => !matches!(i.op_name(), "sqrt_factor" | "sin_factor"),
         0b0_01_01 => i.op_name() == "sqrt_factor",
+        // bfloat16 source: the low half, executed on M4 as exp2, log2 and floor.
+        0b0_00_00 => true,
+        // Bit 49 with an fp32 source that is kept: the vendor's precise square root (A18 Pro).
+        0b0_10_01 => i.op_name() == "sqrt_factor",
         _ => false,
     };
     if legal {
@@ -88,7 +92,7 @@ const SFU_ARGS: &[Operand] = &[
         .span(Span::NarrowIfClear(Bit::at(52))),
 ];
 const SFU_SOURCE: Modifier = Modifier::new("st", &[(51, 52)])
-    .legal(Legal::Names(&[(2, "f32"), (1, "f16")]))
+    .legal(Legal::Names(&[(2, "f32"), (1, "f16"), (0, "bf16")]))
     .default(2)
     .dot();
 const SFU_RESULT: Modifier = Modifier::new("d16", &[(61, 61)])

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+//! Builds the pinned Mesa if it is not there yet, compiles the shim and generates the bindings.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Everything of this crate that the result depends on. Cargo runs this again only when one of them changes.
+const INPUTS: &[&str] = &["build.rs", "mesa", "shim"];
+
+/// Environment variables that choose another Mesa or compiler.
+const VARIABLES: &[&str] = &[
+    "CORTLAND_MESA_BUILD",
+    "CORTLAND_MESA_TARBALL",
+    "CORTLAND_TARGET_DIR",
+];
+
+const SHIM: &[&str] = &["shim/guard.c", "shim/shim.c", "shim/validate.c"];
+
+fn main() {
+    for input in INPUTS {
+        println!("cargo::rerun-if-changed={input}");
+    }
+    for variable in VARIABLES {
+        println!("cargo::rerun-if-env-changed={variable}");
+    }
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let mesa = Mesa::find();
+    compile_shim(&mesa);
+    println!("cargo::rustc-env=CORTLAND_MESA_KEY={}", mesa.key());
+    generate_bindings(&mesa, &out.join("bindings.rs"));
+    link(&mesa);
+}
+
+/// A finished run of mesa/build.sh.
+struct Mesa {
+    dir: PathBuf,
+    /// Include directories and preprocessor flags.
+    flags: Vec<String>,
+}
+
+impl Mesa {
+    /// The build that the user names, or the one in the target directory, which build.sh makes when it is missing.
+    fn find() -> Self {
+        let dir = env::var_os("CORTLAND_MESA_BUILD").map_or_else(Self::build, PathBuf::from);
+        let cflags = dir.join("cflags");
+        let text = std::fs::read_to_string(&cflags).unwrap_or_else(|e| {
+            fail(&format!(
+                "{} is not a finished build of Mesa's NIR ({}: {e}): run ./x setup",
+                dir.display(),
+                cflags.display()
+            ))
+        });
+        let mut flags = Vec::new();
+        let guard =
+            Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("mesa/guard");
+        let includes = [
+            guard,
+            dir.join("src/include"),
+            dir.join("src/src"),
+            dir.join("src/src/compiler"),
+            dir.join("src/src/compiler/nir"),
+            dir.join("build/src"),
+            dir.join("build/src/compiler"),
+            dir.join("build/src/compiler/nir"),
+            dir.join("build/src/compiler/spirv"),
+        ];
+        flags.extend(includes.iter().map(|i| format!("-I{}", i.display())));
+        flags.extend(text.lines().map(str::to_owned));
+        Self { dir, flags }
+    }
+
+    /// The name of the build, which says everything that it was made from.
+    fn key(&self) -> String {
+        self.dir
+            .file_name()
+            .map_or_else(|| "unnamed".into(), |n| n.to_string_lossy().into_owned())
+    }
+
+    fn build() -> PathBuf {
+        let output = Command::new("bash")
+            .arg("mesa/build.sh")
+            .stdin(Stdio::null())
+            .stderr(Stdio::inherit())
+            .output()
+            .unwrap_or_else(|e| fail(&format!("cannot run bash: {e}")));
+        if !output.status.success() {
+            fail(
+                "mesa/build.sh could not build Mesa's NIR (its messages are above). \
+                 Run ./x setup to install what it needs.",
+            );
+        }
+        let dir = String::from_utf8(output.stdout).expect("build.sh prints a path in UTF-8");
+        PathBuf::from(dir.trim_end())
+    }
+}
+
+fn compile_shim(mesa: &Mesa) {
+    let mut build = cc::Build::new();
+    build
+        .files(SHIM)
+        .warnings(false)
+        .opt_level(2)
+        .define("_GNU_SOURCE", None);
+    for flag in &mesa.flags {
+        build.flag(flag);
+    }
+    build.flag("-w").compile("cortland_shim");
+}
+
+fn generate_bindings(mesa: &Mesa, to: &Path) {
+    bindgen::Builder::default()
+        .header("shim/shim.h")
+        .clang_args(&mesa.flags)
+        .allowlist_function("cortland_.*")
+        .allowlist_function("spirv_capabilities_(get|set)")
+        .allowlist_function("glsl_type_singleton_.*")
+        .allowlist_type("spirv_to_nir_options|nir_spirv_specialization|nir_spirv_debug_level")
+        .allowlist_type("nir_address_format|nir_spirv_execution_environment")
+        .allowlist_type(
+            "nir_shader_compiler_options|nir_lower_int64_options|nir_lower_doubles_options",
+        )
+        .allowlist_type("gl_shader_stage|gl_subgroup_size|float_controls|pipe_shader_type")
+        .opaque_type("nir_shader|nir_instr|nir_variable|blake3_hash")
+        .blocklist_type("FILE|_IO_FILE")
+        .constified_enum("SpvCapability_")
+        .default_enum_style(bindgen::EnumVariation::Consts)
+        .derive_default(true)
+        .layout_tests(false)
+        .generate_comments(false)
+        .merge_extern_blocks(true)
+        .formatter(bindgen::Formatter::None)
+        .generate()
+        .unwrap_or_else(|e| fail(&format!("bindgen: {e}")))
+        .write_to_file(to)
+        .unwrap_or_else(|e| fail(&format!("{}: {e}", to.display())));
+}
+
+fn link(mesa: &Mesa) {
+    println!(
+        "cargo::rustc-link-search=native={}",
+        mesa.dir.join("lib").display()
+    );
+    println!("cargo::rustc-link-lib=static=mesa_nir");
+    println!("cargo::rustc-link-lib=dylib=m");
+    if env::var_os("CARGO_FEATURE_BUNDLED_SPIRV_TOOLS").is_none() {
+        link_spirv_tools();
+    }
+}
+
+/// The system's SPIR-V validator: the static library if it has one, as Debian does, else the shared one.
+fn link_spirv_tools() {
+    let library = |name: &str| pkg_config::Config::new().cargo_metadata(false).probe(name);
+    if library("SPIRV-Tools").is_err() && library("SPIRV-Tools-shared").is_err() {
+        fail(
+            "pkg-config finds no SPIRV-Tools. Run ./x setup (Debian: package spirv-tools), \
+             or build with --features bundled-spirv-tools",
+        );
+    }
+    let dir = pkg_config::get_variable("SPIRV-Tools", "libdir").unwrap_or_default();
+    if Path::new(&dir).join("libSPIRV-Tools.a").exists() {
+        println!("cargo::rustc-link-search=native={dir}");
+        println!("cargo::rustc-link-lib=static=SPIRV-Tools");
+        println!("cargo::rustc-link-lib=dylib=stdc++");
+    } else if let Err(e) = pkg_config::Config::new().probe("SPIRV-Tools-shared") {
+        fail(&e.to_string());
+    }
+}
+
+/// Stop the build with a message for a person, not a backtrace.
+fn fail(message: &str) -> ! {
+    for line in message.lines() {
+        println!("cargo::error={line}");
+    }
+    std::process::exit(1)
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+//! Mesa's NIR and its SPIR-V front end, safely.
+//!
+//! A [`Shader`] owns one NIR shader. [`spirv_to_nir`] makes one from a SPIR-V module; it can then be printed,
+//! validated, cloned and serialised. This is the only crate that knows Mesa's C.
+//!
+//! A driver runs inside other people's programs, so nothing that comes in may end the process: a module is checked by
+//! the SPIR-V validator and by this crate's own limits before Mesa sees it, and what Mesa asserts comes back as an
+//! [`Error`].
+
+mod compiler_options;
+mod error;
+mod ffi;
+mod guarded;
+mod shader;
+mod spirv;
+mod stack;
+mod stage;
+
+pub use compiler_options::{CompilerOptions, LowerDoubles, LowerInt64};
+pub use error::Error;
+pub use shader::{Info, Shader};
+pub use spirv::assemble::assemble;
+pub use spirv::options::{
+    AddressFormat, BlockLayout, Capabilities, FloatControls, SpirvOptions, SubgroupSize,
+    UnsupportedCapability, Validation,
+};
+pub use spirv::translate::{SpecConstant, spirv_to_nir};
+pub use spirv::validate::{forget_validated_modules, validate_spirv};
+pub use stage::Stage;
+
+/// A SPIR-V capability, by the name that the SPIR-V specification gives it.
+pub use ::spirv::Capability;

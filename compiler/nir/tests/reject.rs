@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+//! What is refused, and with which message; what options change.
+
+mod common;
+
+use common::{CASES, compute, options, without};
+use mesa_nir::{
+    Capability, Error, SpecConstant, SpirvOptions, Stage, UnsupportedCapability, Validation,
+    spirv_to_nir,
+};
+use std::fmt::Write;
+
+#[test]
+fn each_capability_can_be_switched_off() {
+    for case in CASES {
+        let words = case.words();
+        let declared = case
+            .text
+            .lines()
+            .filter_map(|l| l.strip_prefix("OpCapability "));
+        for name in declared {
+            let capability: Capability = name.parse().expect("a capability");
+            match case.translate(&words, &without(capability)) {
+                Err(Error::UnsupportedCapability(named)) => assert_eq!(named, name),
+                other => panic!("{} without {name}: {other:?}", case.name),
+            }
+        }
+        let all_off = case.translate(&words, &SpirvOptions::none());
+        assert!(matches!(all_off, Err(Error::UnsupportedCapability(_))));
+    }
+}
+
+#[test]
+fn a_capability_that_is_off_can_be_a_warning() {
+    let case = &CASES[0];
+    let spirv = SpirvOptions {
+        unsupported_capability: UnsupportedCapability::Warn,
+        ..without(Capability::Int8)
+    };
+    let shader = case.translate(&case.words(), &spirv).expect("translates");
+    assert!(
+        shader.warnings().iter().any(|w| w.contains("Int8")),
+        "{:?}",
+        shader.warnings()
+    );
+}
+
+#[test]
+fn a_missing_entry_point_names_what_there_is() {
+    let case = &CASES[5];
+    let words = case.words();
+    for (stage, name) in [
+        (Stage::Fragment, "nothing"),
+        (Stage::Compute, "main"),
+        (Stage::Vertex, "main"),
+        (Stage::Mesh, ""),
+    ] {
+        let error = spirv_to_nir(
+            &words,
+            stage,
+            name,
+            &[],
+            &SpirvOptions::vulkan_1_3(),
+            options(),
+        )
+        .expect_err("none");
+        let message = error.to_string();
+        assert!(
+            message.contains("fragment \"main\", vertex \"vmain\""),
+            "{message}"
+        );
+    }
+    let interior = spirv_to_nir(
+        &words,
+        Stage::Fragment,
+        "ma\0in",
+        &[],
+        &SpirvOptions::vulkan_1_3(),
+        options(),
+    );
+    assert!(matches!(interior, Err(Error::EntryPointNotFound { .. })));
+}
+
+#[test]
+fn the_validator_has_its_say() {
+    // Stores to an input: well-formed, and nothing that Mesa's front end looks for.
+    let case = CASES.iter().find(|c| c.name == "vertex").expect("a case");
+    let text = case.text.replace("OpStore %vcol %mul", "OpStore %col %mul");
+    let words = mesa_nir::assemble(&text).expect("assembles");
+    let error = case
+        .translate(&words, &SpirvOptions::vulkan_1_3())
+        .expect_err("invalid");
+    assert!(
+        matches!(&error, Error::Invalid(m) if m.contains("read-only") || m.contains("Input")),
+        "{error}"
+    );
+
+    let skip = SpirvOptions {
+        validation: Validation::Skip,
+        ..SpirvOptions::vulkan_1_3()
+    };
+    case.translate(&words, &skip).expect("nobody looked");
+}
+
+#[test]
+fn specialisation_changes_values_and_ignores_unknown_constants() {
+    let case = CASES
+        .iter()
+        .find(|c| c.name == "compute_shared")
+        .expect("a case");
+    let with = |specialization: &[SpecConstant]| {
+        compute(case.text, specialization)
+            .expect("translates")
+            .info()
+            .workgroup_size
+    };
+    assert_eq!(with(&[]), [64, 1, 1]);
+    assert_eq!(with(&[SpecConstant { id: 0, bits: 128 }]), [128, 1, 1]);
+    assert_eq!(with(&[SpecConstant { id: 4242, bits: 7 }]), [64, 1, 1]);
+}
+
+#[test]
+fn a_division_that_overflows_in_a_constant_is_harmless() {
+    // %sdiv is %sw / -1 and the constant 9 sets %sw: the quotient of the smallest integer does not exist.
+    let case = CASES
+        .iter()
+        .find(|c| c.name == "compute_shared")
+        .expect("a case");
+    for op in ["SDiv", "SRem", "SMod"] {
+        let text = case
+            .text
+            .replace("SDiv %sw %im1", &format!("{op} %sw %im1"));
+        let specialization = [SpecConstant {
+            id: 9,
+            bits: u64::from(i32::MIN as u32),
+        }];
+        compute(&text, &specialization).unwrap_or_else(|e| panic!("{op}: {e}"));
+    }
+}
+
+#[test]
+fn an_array_specialised_to_nothing_is_an_error() {
+    let case = CASES
+        .iter()
+        .find(|c| c.name == "compute_shared")
+        .expect("a case");
+    let error = compute(case.text, &[SpecConstant { id: 0, bits: 0 }]).expect_err("no length");
+    assert!(error.to_string().contains("length 0"), "{error}");
+}
+
+/// A compute module around these types, constants and body.
+fn module(globals: &str, body: &str) -> String {
+    format!(
+        "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\" %g\n\
+         OpExecutionMode %main LocalSize 1 1 1\n%void = OpTypeVoid\n%fn = OpTypeFunction %void\n\
+         %u32 = OpTypeInt 32 0\n%bool = OpTypeBool\n%true = OpConstantTrue %bool\n{globals}\n\
+         %main = OpFunction %void None %fn\n%entry = OpLabel\n{body}OpReturn\nOpFunctionEnd\n"
+    )
+}
+
+#[test]
+fn a_few_words_cannot_ask_for_gigabytes() {
+    for length in [1_u64 << 21, (1 << 32) - 1] {
+        let globals = format!(
+            "%n = OpConstant %u32 {length}\n%a = OpTypeArray %u32 %n\n%p = OpTypePointer Private %a\n\
+             %z = OpConstantNull %a\n%g = OpVariable %p Private %z"
+        );
+        let error = compute(&module(&globals, ""), &[]).expect_err("too large");
+        assert!(matches!(error, Error::TooLarge(_)), "{error}");
+    }
+    // The same array as a mere variable costs nothing.
+    let globals = "%n = OpConstant %u32 2000000\n%a = OpTypeArray %u32 %n\n%p = OpTypePointer Private %a\n\
+                   %g = OpVariable %p Private";
+    compute(&module(globals, ""), &[]).expect("cheap");
+}
+
+#[test]
+fn types_that_double_at_each_level_are_refused() {
+    let mut globals = String::from("%t0 = OpTypeStruct %u32 %u32\n");
+    for level in 1..60 {
+        writeln!(globals, "%t{level} = OpTypeStruct %t{0} %t{0}", level - 1).expect("a string");
+    }
+    globals += "%p = OpTypePointer Private %t59\n%g = OpVariable %p Private";
+    let error = compute(&module(&globals, ""), &[]).expect_err("too large");
+    assert!(matches!(error, Error::TooLarge(_)), "{error}");
+}
+
+#[test]
+fn deep_nesting_does_not_exhaust_a_small_stack() {
+    // The system's validator takes time cubic in the depth: 25 seconds for 900.
+    let depth = 300;
+    let mut body = String::new();
+    for level in 0..depth {
+        write!(
+            body,
+            "OpSelectionMerge %m{level} None\nOpBranchConditional %true %t{level} %m{level}\n%t{level} = OpLabel\n"
+        )
+        .expect("a string");
+    }
+    for level in (0..depth).rev() {
+        write!(body, "OpBranch %m{level}\n%m{level} = OpLabel\n").expect("a string");
+    }
+    let text = module(
+        "%p = OpTypePointer Private %u32\n%g = OpVariable %p Private",
+        &body,
+    );
+    std::thread::Builder::new()
+        .stack_size(128 << 10)
+        .spawn(move || {
+            let shader = compute(&text, &[]).expect("translates");
+            shader.validate().expect("valid");
+            let printed = shader.print().expect("prints");
+            let blob = shader.serialize(false).expect("serialises");
+            let back = mesa_nir::Shader::deserialize(&blob, options()).expect("deserialises");
+            assert_eq!(back.print().expect("prints"), printed);
+            drop(shader.try_clone().expect("clones"));
+        })
+        .expect("a thread")
+        .join()
+        .expect("no overflow");
+}
+
+#[test]
+fn a_wide_structure_does_not_exhaust_a_small_stack() {
+    let mut globals = String::from("%s = OpTypeStruct");
+    globals += &" %u32".repeat(16_000);
+    globals += "\n%p = OpTypePointer Private %s\n%g = OpVariable %p Private";
+    let text = module(&globals, "");
+    let thread = std::thread::Builder::new()
+        .stack_size(256 << 10)
+        .spawn(move || compute(&text, &[]).map(drop));
+    thread
+        .expect("a thread")
+        .join()
+        .expect("no overflow")
+        .expect("translates");
+}
