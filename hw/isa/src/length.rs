@@ -71,7 +71,8 @@ pub fn instruction_length(bytes: &[u8]) -> Length {
             }
         }
         3 | 11 => Length::Bytes(if b2 & 6 == 6 { 10 } else { 4 }),
-        4 if b2 & 0x38 == 0x10 && b1 >= 0x80 => Length::Bytes(4),
+        // Selector 0xea is the ray-query family, which is longer and not decoded (isa-0, 3).
+        4 if b2 & 0x38 == 0x10 && b1 >= 0x80 && b1 != 0xea => Length::Bytes(4),
         5 | 13 if b1 >= 0x80 && b2 & 0x3f == 0x0c => Length::Bytes(14),
         10 => Length::Bytes(if b2 & 1 == 0 { 6 } else { 10 }),
         12 => match b2 & 0x3f {

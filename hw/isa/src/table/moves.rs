@@ -4,6 +4,7 @@
 use super::blocks::{A4, D3, D4};
 use crate::bits::{Bit, Bits};
 use crate::form::{Alt, Completion, File, Flow, Form, Legal, Mark, Modifier, Operand, Role, Wait};
+use crate::illegal::Illegal;
 
 /// The 32 literal bits, least significant piece first (isa-1, 4.1 `MOV_IMM32`).
 const LITERAL: Operand = Operand::new(
@@ -103,7 +104,15 @@ pub(super) const GET_SR16: Form = Form::row(
         (4, "kind4"),
     ])),
 ])
-.completes(Completion::SysRegTag(GET_SR_TAG));
+.completes(Completion::SysRegTag(GET_SR_TAG))
+.check(|i| match i.raw(1) {
+    0xea => Err(Illegal::rule(
+        "sr",
+        0xea,
+        "another register: 0xea begins ray-query instructions",
+    )),
+    _ => Ok(()),
+});
 
 pub(super) const ZEXT16: Form = Form::row(
     "ZEXT16",

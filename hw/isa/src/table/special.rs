@@ -67,7 +67,7 @@ fn sfu_types(i: &Instr) -> Result<(), Illegal> {
         0b0_10_00 => true,
         0b1_01_10 => !matches!(i.op_name(), "sqrt_factor" | "sin_factor"),
         0b0_01_01 => i.op_name() == "sqrt_factor",
-        // bfloat16 source: the low half, executed on M4 as exp2, log2 and floor.
+        // bfloat16 source, the low half: vectors enc.sfu.bf16.* of an M4 (isa-0, 6, row 64).
         0b0_00_00 => true,
         // Bit 49 with an fp32 source that is kept: the vendor's precise square root (A18 Pro).
         0b0_10_01 => i.op_name() == "sqrt_factor",
