@@ -485,29 +485,16 @@ fn program_listings() {
         for block in text.split("```").skip(1).step_by(2) {
             let mut next = None;
             for line in block.lines() {
-                let mut words = line.split_whitespace();
-                let Some(offset) = words
-                    .next()
-                    .map(|w| w.trim_end_matches(':'))
-                    .filter(|w| w.len() >= 2)
-                    .and_then(|w| usize::from_str_radix(w, 16).ok())
-                else {
+                let Some((offset, code)) = support::listing_line(line) else {
+                    next = None;
                     continue;
                 };
-                let code: Vec<u8> = words
-                    .skip_while(|w| w.ends_with(':'))
-                    .map_while(|w| {
-                        (w.len() == 2)
-                            .then(|| u8::from_str_radix(w, 16).ok())
-                            .flatten()
-                    })
-                    .collect();
                 // Data of the entry arena and the streams is listed in the same style.
                 let data = name == "launch-and-compute.md"
                     && (line.contains("repeated")
                         || line.contains(" then ")
                         || decode_all(&code, Mode::Lenient).is_err());
-                if code.is_empty() || data {
+                if data {
                     next = None;
                     continue;
                 }

@@ -80,22 +80,11 @@ pub(super) const HMINMAX: Form = Form::row(
 
 const P: Operand = Operand::new("P", Role::Def, File::Predicate, &[(5, 7)]).max(5);
 const INV: Modifier = Modifier::flag("inv", 4);
-const PA2: Operand = Operand::new("A", Role::Use, File::Gpr, &[(9, 14), (40, 40)])
-    .sized(8)
-    .rel(19)
-    .keep_zero(15);
-const PA3: Operand = Operand::new("A", Role::Use, File::Gpr, &[(9, 14), (56, 56)])
-    .sized(8)
-    .rel(19)
-    .keep_zero(15);
-const PB2: Operand = Operand::new("B", Role::Use, File::Gpr, &[(25, 30), (42, 42)])
-    .sized(24)
-    .rel(20)
-    .keep_zero(31);
-const PB3: Operand = Operand::new("B", Role::Use, File::Gpr, &[(25, 30), (58, 58)])
-    .sized(24)
-    .rel(20)
-    .keep_zero(31);
+/// Comparands: the cache hints are written 0 here (isa-1, 4.9).
+const PA2: Operand = A2.sized(8).keep_zero(15);
+const PA3: Operand = A3.sized(8).keep_zero(15);
+const PB2: Operand = B2.sized(24).keep_zero(31);
+const PB3: Operand = B3.sized(24).keep_zero(31);
 /// Operand B of the constant forms: the alternative file always.
 const fn constant_b(b: Operand, bit0: u8) -> Operand {
     b.alt(crate::form::Alt::Scattered {

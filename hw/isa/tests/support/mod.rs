@@ -240,21 +240,26 @@ pub(crate) fn byte_strings(text: &str) -> Vec<Vec<u8>> {
                 found.extend(bytes(&text));
             }
         }
-        let mut words = line.split_whitespace();
-        let offset = words.next().map(|w| w.trim_end_matches(':'));
-        if offset.is_some_and(|w| w.len() >= 2 && w.bytes().all(|b| b.is_ascii_hexdigit())) {
-            let code: Vec<u8> = words
-                .skip_while(|w| w.ends_with(':'))
-                .map_while(|w| {
-                    (w.len() == 2)
-                        .then(|| u8::from_str_radix(w, 16).ok())
-                        .flatten()
-                })
-                .collect();
-            if !code.is_empty() {
-                found.push(code);
-            }
-        }
+        found.extend(listing_line(line).map(|(_, code)| code));
     }
     found
+}
+
+/// A line of a program listing, `offset bytes text` or `offset label: bytes text`, as offset and
+/// bytes.
+pub(crate) fn listing_line(line: &str) -> Option<(usize, Vec<u8>)> {
+    let mut words = line.split_whitespace();
+    let offset = words.next()?.trim_end_matches(':');
+    let offset = usize::from_str_radix(offset, 16)
+        .ok()
+        .filter(|_| offset.len() >= 2)?;
+    let code: Vec<u8> = words
+        .skip_while(|w| w.ends_with(':'))
+        .map_while(|w| {
+            (w.len() == 2)
+                .then(|| u8::from_str_radix(w, 16).ok())
+                .flatten()
+        })
+        .collect();
+    (!code.is_empty()).then_some((offset, code))
 }
