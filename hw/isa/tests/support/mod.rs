@@ -226,6 +226,7 @@ pub(crate) const CHAPTERS: &[&str] = &[
     "isa-3-texture-graphics.md",
     "isa-4-vulkan-gaps.md",
     "launch-and-compute.md",
+    "graphics-stream.md",
 ];
 
 /// Every byte string in a chapter: quoted in prose or a table, a table cell of its own, or a line of
