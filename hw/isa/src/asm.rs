@@ -49,9 +49,14 @@ pub fn assemble(source: &str) -> Result<Vec<u8>, AsmError> {
         }
         if let Some(bytes) = text.strip_prefix(".bytes") {
             for digits in bytes.split_whitespace() {
-                let byte = u8::from_str_radix(digits, 16)
-                    .map_err(|_| fail(format!("`{digits}` is not a hexadecimal byte")))?;
-                code.push(byte);
+                let byte = match digits.as_bytes() {
+                    [a, b] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit() => {
+                        u8::from_str_radix(digits, 16).ok()
+                    }
+                    _ => None,
+                };
+                let what = || fail(format!("`{digits}` is not two hexadecimal digits"));
+                code.push(byte.ok_or_else(what)?);
             }
             continue;
         }
@@ -123,6 +128,7 @@ fn parse(text: &str) -> Result<(Instr, Option<&str>), String> {
     let mut suffixes: Vec<&str> = parts.collect();
     let mut length = None;
     if let Some(first) = suffixes.first()
+        && first.bytes().all(|b| b.is_ascii_digit())
         && let Ok(len) = first.parse::<u8>()
     {
         length = Some(len);
@@ -154,18 +160,25 @@ fn parse(text: &str) -> Result<(Instr, Option<&str>), String> {
     } else {
         format!("no operation is called `{operation}`")
     };
+    // What a compiler may use comes first; other forms only serve when nothing else fits.
+    let mut other = None;
     for id in candidates {
         match build(id, operation, &suffixes, &fields) {
             // The bits must mean this form: an earlier row may take them.
             Ok((instr, label)) => match decode(&instr.encoded(), Mode::Lenient) {
-                Ok(decoded) if decoded == instr => return Ok((instr, label)),
-                Ok(other) => failure = format!("these operands make a {}", other.form().name),
+                Ok(decoded) if decoded == instr => {
+                    if !matches!(instr.emit(), crate::Emit::No(_)) {
+                        return Ok((instr, label));
+                    }
+                    other = other.or(Some((instr, label)));
+                }
+                Ok(decoded) => failure = format!("these operands make a {}", decoded.form().name),
                 Err(error) => failure = error.to_string(),
             },
             Err(error) => failure = format!("{}: {error}", id.form().name),
         }
     }
-    Err(failure)
+    other.ok_or(failure)
 }
 
 fn build<'t>(
@@ -205,6 +218,7 @@ fn build<'t>(
         ));
     }
     let (operands, modifiers) = fields.split_at(form.operands.len());
+    let mut written = Vec::new();
     for (i, text) in operands.iter().enumerate() {
         let (mut arg, count) = parse_arg(text, form.operands[i].release)?;
         if let Value::Reg(r) = &mut arg.value
@@ -213,32 +227,29 @@ fn build<'t>(
             // Two uniform words that are no pointer.
             *r = Reg::new(File::Uniform, 2 * r.index);
         }
-        instr.set_arg(i, arg).map_err(|e| e.to_string())?;
-        if let Some(count) = count {
-            let pair = form.operands[i].file == File::UniformPair;
-            let want = if pair {
-                2
-            } else {
-                u16::from(instr.register_count(i))
-            };
-            // A pair's own number is already halved.
-            if count != want
-                && form.operands[i].span != crate::Span::TextureResult
-                && form.operands[i].span != crate::Span::AtomicData
-            {
-                return Err(format!(
-                    "`{text}` names {count} registers, the form takes {want}"
-                ));
-            }
+        let imm32 = form.operands[i].file == File::Imm && form.operands[i].index.width() == 32;
+        if let Value::Int(v) = &mut arg.value
+            && imm32
+            && i32::try_from(*v as i64).is_ok_and(|v| v < 0)
+        {
+            // A negative number is its 32-bit pattern.
+            *v &= u64::from(u32::MAX);
         }
+        instr.set_arg(i, arg).map_err(|e| e.to_string())?;
+        written.push((*text, arg.value, count));
     }
     let mut label = None;
     let mut stray = 0;
+    let mut keys: Vec<&str> = Vec::new();
     for text in modifiers {
         if let Some(target) = target_index(form)
             && (text.starts_with('.') || is_name(text))
             && !text.contains('=')
         {
+            if keys.contains(&"target") {
+                return Err(format!("`{text}`: the target is already given"));
+            }
+            keys.push("target");
             if let Some(number) = text.strip_prefix('.') {
                 set_modifier(&mut instr, target, number)?;
             } else {
@@ -247,6 +258,10 @@ fn build<'t>(
             continue;
         }
         let (key, value) = text.split_once('=').unwrap_or((text, "1"));
+        if keys.contains(&key) {
+            return Err(format!("`{key}` is given twice"));
+        }
+        keys.push(key);
         match key {
             "wait" => {
                 let mut slots = SlotMask::NONE;
@@ -270,7 +285,10 @@ fn build<'t>(
                     .map_err(|_| format!("`{value}` is not a hexadecimal number"))?;
             }
             _ => match form.modifier(key) {
-                Some(m) if form.modifiers[m].style == Style::Key => {
+                Some(m)
+                    if form.modifiers[m].style == Style::Key
+                        && form.modifiers[m].class != crate::Class::Derived =>
+                {
                     set_modifier(&mut instr, m, value)?;
                 }
                 _ => return Err(format!("no field is called `{key}`")),
@@ -281,7 +299,25 @@ fn build<'t>(
         return Err(format!("stray bits {stray:#x} belong to fields"));
     }
     instr = Instr::from_bits(id, instr.bits() ^ stray);
+    if target_index(form).is_some() && !keys.contains(&"target") {
+        return Err("wants a target: a label or `.+bytes`".to_owned());
+    }
     instr.check(false).map_err(|e| e.to_string())?;
+    for (i, (text, value, count)) in written.into_iter().enumerate() {
+        let pair = form.operands[i].file == File::UniformPair;
+        let takes = if pair {
+            2
+        } else {
+            u16::from(instr.register_count(i))
+        };
+        if count.is_some_and(|count| count != takes) {
+            return Err(format!("`{text}`: the form takes {takes} registers"));
+        }
+        if instr.arg(i).value != value {
+            let means = crate::print::value_text(instr.arg(i).value);
+            return Err(format!("`{text}`: the form takes {means}"));
+        }
+    }
     Ok((instr, label))
 }
 
@@ -355,7 +391,8 @@ fn parse_arg(text: &str, release: Release) -> Result<(Arg, Option<u16>), String>
     }
     let (value, count) = parse_value(rest).ok_or_else(|| format!("`{text}` is no operand"))?;
     arg.value = value;
-    if !matches!(value, Value::Reg(r) if matches!(r.file, File::Gpr)) && arg.kill {
+    let register = |r: Reg| matches!(r.file, File::Gpr | File::Publication);
+    if !matches!(value, Value::Reg(r) if register(r)) && arg.kill {
         arg.kill = matches!(release, Release::Always | Release::DestroyedIf(_));
         if !arg.kill {
             return Err(format!("`{text}`: only registers can be released"));

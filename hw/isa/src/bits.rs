@@ -101,6 +101,20 @@ impl Bits {
         self
     }
 
+    /// Both fields as one, `low` in the low bits.
+    ///
+    /// # Panics
+    /// When together they have too many pieces or bits.
+    #[must_use]
+    pub fn join(low: Bits, high: Bits) -> Bits {
+        let ranges: Vec<(u8, u8)> = low
+            .ranges()
+            .chain(high.ranges())
+            .map(|(lo, hi)| (lo as u8, hi as u8))
+            .collect();
+        Bits::new(&ranges)
+    }
+
     /// Number of bits in the field's value.
     #[must_use]
     pub const fn width(&self) -> u32 {

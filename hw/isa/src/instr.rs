@@ -8,7 +8,7 @@ use crate::form::{Alt, Class, Completion, File, Form, KeepHint, Legal, Modifier,
 use crate::illegal::Illegal;
 use crate::minifloat::MiniFloat;
 use crate::operand;
-use crate::table::{FormId, RESULT_MASKS};
+use crate::table::{self, FormId};
 
 /// Which part of a register an operand names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -211,20 +211,35 @@ impl Instr {
         instr
     }
 
+    /// The low selecting bits, for messages.
+    fn raw_selection(&self) -> u64 {
+        (self.bits & self.form().mask) as u64
+    }
+
+    /// May a compiler emit this instruction?
+    #[must_use]
+    pub fn emit(&self) -> crate::Emit {
+        let form = self.form();
+        match (form.emit, form.emit_rule.and_then(|rule| rule(self))) {
+            (crate::Emit::No(why), _) | (_, Some(why)) => crate::Emit::No(why),
+            (emit, None) => emit,
+        }
+    }
+
     /// The instruction of this form with these bits.
     ///
     /// # Errors
     /// When the bits do not select the form, lie outside it, or hold illegal values.
     pub fn from_word(id: FormId, bits: u128) -> Result<Instr, Illegal> {
         let form = id.form();
-        if bits & form.mask != form.value || bits & !form.all_bits() != 0 {
+        let instr = Instr { id, bits };
+        if bits & !form.all_bits() != 0 {
             return Err(Illegal::rule(
-                "selecting bits",
-                (bits & form.mask) as u64,
-                "the form's own",
+                "length",
+                instr.raw_selection(),
+                "bits inside the form",
             ));
         }
-        let instr = Instr { id, bits };
         instr.check(false)?;
         Ok(instr)
     }
@@ -306,12 +321,12 @@ impl Instr {
         (self.bits >> bit) & 1 == 1
     }
 
-    /// Value of the modifier with this name; 0 when the form has none such.
+    /// Value of the modifier with this name; `None` when the form has none such.
     #[must_use]
-    pub fn modifier(&self, name: &str) -> u64 {
+    pub fn modifier(&self, name: &str) -> Option<u64> {
         let form = self.form();
         form.modifier(name)
-            .map_or(0, |m| form.modifiers[m].bits.get(self.bits))
+            .map(|m| form.modifiers[m].bits.get(self.bits))
     }
 
     /// Value of modifier `index` of the form.
@@ -370,7 +385,16 @@ impl Instr {
             return Err(illegal_modifier(m, value));
         }
         self.bits = m.bits.put(self.bits, stored);
+        self.derive();
         Ok(())
+    }
+
+    /// Brings derived bits in line with the rest.
+    #[inline]
+    fn derive(&mut self) {
+        if let Some(derive) = self.form().derive {
+            self.bits = derive(self.bits);
+        }
     }
 
     /// Operand `index` of the form.
@@ -411,6 +435,7 @@ impl Instr {
             Some(bits) => bits,
             None => operand::write(&self.form().operands[index], self.bits, &arg)?,
         };
+        self.derive();
         Ok(())
     }
 
@@ -471,6 +496,10 @@ impl Instr {
             Completion::Tag(bits) | Completion::TagIf(bits, _) | Completion::SysRegTag(bits) => {
                 self.bits = bits.put(self.bits, u64::from(slot - 1));
             }
+            Completion::TwinTag(a, b) => {
+                let tag = u64::from(slot - 1);
+                self.bits = b.put(a.put(self.bits, tag), tag);
+            }
             Completion::Fixed(only) | Completion::FixedIf(only, _) if only == slot => {}
             _ => {
                 return Err(Illegal::rule(
@@ -493,12 +522,10 @@ impl Instr {
     /// Mask of the components that a texture bundle writes; 0 for other forms.
     #[must_use]
     pub fn texture_components(&self) -> u8 {
-        if self.id != FormId::Tex {
-            0
-        } else if self.modifier("gather") == 1 {
-            15
+        if self.id == FormId::Tex {
+            table::components(self.bits)
         } else {
-            RESULT_MASKS[self.modifier("sel") as usize & 15]
+            0
         }
     }
 
@@ -511,9 +538,29 @@ impl Instr {
     #[inline]
     pub fn check(&self, strict: bool) -> Result<(), Illegal> {
         let form = self.form();
+        if self.bits & form.mask != form.value {
+            return Err(Illegal::rule(
+                "selecting bits",
+                self.raw_selection(),
+                "the form's own",
+            ));
+        }
         if self.operation().is_none() {
             let value = form.opcode.bits.get(self.bits);
             return Err(Illegal::rule("operation", value, "a listed opcode value"));
+        }
+        if let Some(first) = table::earlier_claim(self.id, self.bits) {
+            // The bits mean that row (isa-0, 1.3); its rules decide.
+            return Instr::from_bits(first, self.bits).check(strict);
+        }
+        if let Some(derive) = form.derive
+            && derive(self.bits) != self.bits
+        {
+            return Err(Illegal::rule(
+                "derived bits",
+                0,
+                "what the other fields imply",
+            ));
         }
         for (i, op) in form.operands.iter().enumerate() {
             operand::check(op, self.bits)?;
@@ -538,7 +585,13 @@ impl Instr {
             Completion::Landing(bits) if !LANDING_CODES.contains(&bits.get(self.bits)) => {
                 return Err(Illegal::rule("code", bits.get(self.bits), "1..=6"));
             }
-            Completion::Tag(bits) | Completion::TagIf(bits, _) | Completion::SysRegTag(bits)
+            Completion::TwinTag(a, b) if a.get(self.bits) != b.get(self.bits) => {
+                return Err(Illegal::rule("tagB", b.get(self.bits), "the same as tagA"));
+            }
+            Completion::Tag(bits)
+            | Completion::TwinTag(bits, _)
+            | Completion::TagIf(bits, _)
+            | Completion::SysRegTag(bits)
                 if bits.get(self.bits) > 5 =>
             {
                 return Err(Illegal::rule("tag", bits.get(self.bits), "0..=5"));

@@ -158,7 +158,10 @@ pub fn known_undecoded(bytes: &[u8]) -> Option<(u8, &'static str)> {
             let what = match (bytes[0], bytes.get(1)?, bytes.get(2)?) {
                 (b0, 2 | 4, 0x1c..=0x1e) if b0 & 15 == 1 => "bfloat16 arithmetic",
                 (b0, _, _) if b0 & 15 == 0 && len >= 8 => "long fp16 form",
-                (b0, _, _) if b0 & 15 == 11 && len == 10 => "logic with a 16-bit uniform",
+                // Bit 24 clear beside a uniform B.
+                (b0, _, _) if b0 & 15 == 11 && len == 10 && bytes.get(3)? & 0x81 == 0 => {
+                    "logic with a 16-bit uniform"
+                }
                 (b0, 0, 0x09) if b0 & 15 == 11 => "register move",
                 (0x67 | 0xe7, b1, _) if b1 & 15 == 6 => "tile access from compute",
                 (0x07, b1, 0x02) if b1 & 15 == 2 => "control fence of call sequences",

@@ -34,16 +34,19 @@ mod table;
 pub use bits::{Bit, Bits, hex};
 pub use decode::{DecodeError, DecodeErrorKind, Decoder, Mode, decode};
 pub use form::{
-    Alt, Class, Completion, Constant, Emit, File, Flow, Form, KeepHint, Legal, Mark, Modifier,
-    Opcode, Operand, Presence, Release, Role, Rule, Span, Style, Wait,
+    Alt, Class, Completion, Constant, Derive, Drain, Emit, EmitRule, File, Flow, Form, KeepHint,
+    Legal, Mark, MemoryOp, Modifier, Opcode, Operand, Presence, Release, Role, Rule, Space, Span,
+    Style, Wait,
 };
 pub use illegal::{Illegal, Value as IllegalValue};
 pub use instr::{Arg, Encoded, Half, Instr, Reg, Value};
 pub use length::{Length, instruction_length, known_undecoded};
 pub use minifloat::MiniFloat;
-pub use query::{Access, AccessKind, SlotMask};
+pub use query::{Access, AccessKind, DeviceFormat, SlotMask};
 pub use sysreg::{SYSTEM_REGISTERS, SystemRegister, system_register};
-pub use table::{FORMS, FormId, RESULT_MASKS, TEXTURE_MODES, TextureMode, texture_mode};
+pub use table::{
+    FORMS, FormId, RESULT_MASKS, TEXTURE_MODES, TextureMode, reduce_type, texture_mode,
+};
 
 /// The examples of the README, compiled and run with the tests.
 #[cfg(doctest)]

@@ -28,8 +28,8 @@ fn half_of(op: &Operand, bits: u128) -> Half {
         _ => false,
     };
     match (narrow, op.half.get(bits)) {
-        // Inert on 32-bit accesses (isa-2, 2.3), but part of the encoding.
-        (false, true) if op.span == Span::DeviceFormat => Half::High,
+        // Inert on 32-bit accesses (isa-2, 2.3), refused elsewhere, but part of the encoding.
+        (false, true) => Half::High,
         (false, _) => Half::Whole,
         (true, false) => Half::Low,
         (true, true) => Half::High,
@@ -56,6 +56,7 @@ pub(crate) fn read(op: &Operand, bits: u128) -> Arg {
         Release::If(bit) => (bit.get(bits), bit.get(bits)),
         Release::Unless(bit) => (!bit.get(bits), !bit.get(bits)),
         Release::DestroyedIf(bit) => (false, bit.get(bits)),
+        Release::IfAll(all) => (false, all.get(bits) == all.max()),
     };
     let mut arg = Arg {
         value: Value::Int(index),
@@ -148,10 +149,7 @@ pub(crate) fn read(op: &Operand, bits: u128) -> Arg {
 /// Bits of an operand that say nothing about what it names at present.
 pub(crate) fn dead_bits(op: &Operand, bits: u128) -> u128 {
     let value = read(op, bits).value;
-    let release = match op.release {
-        Release::If(bit) | Release::Unless(bit) => bit.bits().mask(),
-        Release::Never | Release::Always | Release::DestroyedIf(_) => 0,
-    };
+    let release = op.release.bits().mask();
     match (op.alt, value) {
         (_, Value::Absent(_)) => release | op.keep.bit().bits().mask(),
         (Alt::Scattered { constant, .. }, value) => {
@@ -187,7 +185,7 @@ pub(crate) fn max_in(op: &Operand, file: File) -> u64 {
 }
 
 fn range_error(op: &Operand, file: File, index: u64) -> Illegal {
-    let mut legal = format!("0..={}", max_in(op, file));
+    let mut legal = format!("{}..={}", op.min, max_in(op, file));
     if op.align > 1 {
         legal = format!("a multiple of {} in {legal}", op.align);
     }
@@ -210,6 +208,12 @@ pub(crate) fn check(op: &Operand, bits: u128) -> Result<(), Illegal> {
             return Err(Illegal::rule(op.name, value, "presence bits that agree"));
         }
     }
+    if let Release::IfAll(all) = op.release {
+        let value = all.get(bits);
+        if value != 0 && value != all.max() {
+            return Err(Illegal::rule(op.name, value, "release bits that agree"));
+        }
+    }
     match op.alt {
         Alt::Address { gpr } | Alt::Literal { gpr, .. } => {
             let value = gpr.get(bits);
@@ -225,7 +229,8 @@ pub(crate) fn check(op: &Operand, bits: u128) -> Result<(), Illegal> {
             let index = u64::from(r.index);
             let legal =
                 if r.file == op.file || matches!(op.alt, Alt::Export(_) | Alt::Address { .. }) {
-                    index <= max_in(op, r.file) && index.is_multiple_of(u64::from(op.align))
+                    (op.min..=max_in(op, r.file)).contains(&index)
+                        && index.is_multiple_of(u64::from(op.align))
                 } else if let Alt::Scattered { max_uniform, .. } = op.alt {
                     index <= u64::from(max_uniform)
                 } else {
@@ -272,12 +277,26 @@ pub(crate) fn check(op: &Operand, bits: u128) -> Result<(), Illegal> {
 /// Writes one operand; the inverse of [`read`]. Bits that say nothing about the new value become 0.
 #[inline]
 pub(crate) fn write(op: &Operand, bits: u128, arg: &Arg) -> Result<u128, Illegal> {
-    let bits = write_value(op, bits, arg)?;
-    Ok(if op.is_plain() {
-        bits
-    } else {
-        bits & !dead_bits(op, bits)
-    })
+    let mut bits = write_value(op, bits, arg)?;
+    if !op.is_plain() {
+        bits &= !dead_bits(op, bits);
+    }
+    // Which part of a register is meant may be implied by other fields: they come first.
+    let back = read(op, bits).value;
+    let whole_for_low = matches!((arg.value, back), (Value::Reg(a), Value::Reg(b))
+        if a.half == Half::Whole && b == Reg { half: Half::Low, ..a });
+    if back != arg.value && !whole_for_low {
+        let (value, legal) = (
+            crate::print::value_text(arg.value),
+            crate::print::value_text(back),
+        );
+        return Err(Illegal::operand(
+            op.name,
+            value,
+            format!("{legal} with the present modifiers"),
+        ));
+    }
+    Ok(bits)
 }
 
 fn write_value(op: &Operand, bits: u128, arg: &Arg) -> Result<u128, Illegal> {
@@ -467,7 +486,8 @@ fn write_register(op: &Operand, bits: u128, arg: &Arg, r: Reg) -> Result<u128, I
         (Alt::None, file) if file == op.file => {}
         _ => return refuse("an operand of the form's register file"),
     }
-    if index > max_in(op, r.file) || !index.is_multiple_of(u64::from(op.align)) {
+    let range = op.min..=max_in(op, r.file);
+    if !range.contains(&index) || !index.is_multiple_of(u64::from(op.align)) {
         return Err(range_error(op, r.file, index));
     }
     bits = op.index.put(bits, index);
@@ -487,6 +507,9 @@ fn write_release(op: &Operand, bits: u128, arg: &Arg, pair: bool) -> Result<u128
                 value,
                 "not released: the form cannot".into(),
             ));
+        }
+        Release::IfAll(all) => {
+            bits = all.put(bits, if arg.kill && !absent { all.max() } else { 0 });
         }
         Release::Always | Release::Never | Release::DestroyedIf(_) => {}
     }

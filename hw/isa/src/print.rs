@@ -5,7 +5,7 @@
 use std::fmt;
 use std::sync::LazyLock;
 
-use crate::form::{File, Legal, Modifier, Style};
+use crate::form::{Class, File, Legal, Modifier, Style};
 use crate::instr::{Arg, Half, Instr, Reg, Value, sign_extend};
 use crate::operand::default_keep;
 use crate::sysreg::system_register;
@@ -187,7 +187,7 @@ impl fmt::Display for Instr {
                     next(f)?;
                     write!(f, ".{:+}", sign_extend(value, m.bits.width()) as i64)?;
                 }
-                Style::Key if value != m.default => {
+                Style::Key if value != m.default && m.class != Class::Derived => {
                     next(f)?;
                     write_modifier(f, m, value)?;
                 }

@@ -2,10 +2,10 @@
 //! What a scheduler, an allocator or a simulator asks of an instruction: registers read and
 //! written, slots waited for and completed.
 
-use crate::form::{Alt, Completion, File, Flow, Role, Span};
+use crate::form::{Alt, Completion, Drain, File, Flow, MemoryOp, Role, Space, Span, Style};
 use crate::instr::{Half, Instr, LANDING_CODES, Reg, Value};
 use crate::sysreg::system_register;
-use crate::table::{FormId, texture_mode};
+use crate::table::{BLOCK_MODE, DEV_ATOMIC_OP, FormId, IMAGE_KIND, TG_ATOMIC_OP, words};
 
 /// A set of completion slots; bit i = slot i + 1 (isa-0, 4.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -93,6 +93,9 @@ pub struct Access {
     pub count: u8,
     /// A read after which the register's value is lost.
     pub kill: bool,
+    /// A read that happens late: the register must not be overwritten before the instruction's
+    /// slot completes (isa-2, 9.4, rule 3).
+    pub held: bool,
 }
 
 /// A device access format (isa-2, 2.2).
@@ -165,20 +168,16 @@ impl Instr {
     pub fn completes(&self) -> Option<u8> {
         match self.form().completion {
             Completion::None => None,
-            Completion::Tag(bits) => Some(bits.get(self.bits()) as u8 + 1),
+            Completion::Tag(bits) | Completion::TwinTag(bits, _) => {
+                Some(bits.get(self.bits()) as u8 + 1)
+            }
             Completion::TagIf(bits, bit) => bit
                 .get(self.bits())
                 .then(|| bits.get(self.bits()) as u8 + 1),
             Completion::SysRegTag(bits) => {
-                let number = self.operand("sr").map(|a| a.value);
-                match number {
-                    Some(Value::Reg(r))
-                        if system_register(r.index as u8).is_some_and(|sr| sr.asynchronous) =>
-                    {
-                        Some(bits.get(self.bits()) as u8 + 1)
-                    }
-                    _ => None,
-                }
+                let number = self.raw(1) as u8;
+                let late = system_register(number).is_some_and(|sr| sr.asynchronous);
+                late.then(|| bits.get(self.bits()) as u8 + 1)
             }
             Completion::Fixed(slot) => Some(slot),
             Completion::FixedIf(slot, bit) => bit.get(self.bits()).then_some(slot),
@@ -199,106 +198,193 @@ impl Instr {
         self.form().flow
     }
 
-    /// True when all slots must be idle before it (isa-2, 9.4, rule 6).
+    /// Must all slots be idle before it (isa-2, 9.4, rule 6)?
     #[inline]
     #[must_use]
-    pub fn is_drain_point(&self) -> bool {
+    pub fn drain(&self) -> Drain {
         self.form().drain
+    }
+
+    /// The slots of [`Instr::waits`] that count on M4: those for which the form's wait is proven.
+    #[must_use]
+    pub fn proven_waits(&self) -> SlotMask {
+        SlotMask(self.waits().0 & self.form().wait.proven)
+    }
+
+    /// True when operand `index` may be the value that the instruction waits for on `slot`: the
+    /// wait is proven for the slot, and the form does not read that operand before waiting.
+    #[must_use]
+    pub fn can_wait_for(&self, index: usize, slot: u8) -> bool {
+        let wait = &self.form().wait;
+        let name = self.form().operands[index].name;
+        SlotMask(wait.proven).contains(slot) && wait.only.is_none_or(|only| only == name)
+    }
+
+    /// Memory that is accessed besides the registers of [`Instr::accesses`]. Its address is in the
+    /// operands `base` or `root`, if the form has one.
+    #[must_use]
+    pub fn memory(&self) -> Option<(Space, MemoryOp)> {
+        self.form().memory
     }
 
     /// Byte displacement of a branch or call, from the branch's own first byte.
     #[must_use]
     pub fn displacement(&self) -> Option<i64> {
         matches!(self.flow(), Flow::Branch | Flow::Call).then(|| {
-            let m = &self.form().modifiers[0];
-            crate::instr::sign_extend(m.bits.get(self.bits()), m.bits.width()) as i64
+            let targets = self
+                .form()
+                .modifiers
+                .iter()
+                .filter(|m| m.style == Style::Target);
+            targets
+                .map(|m| crate::instr::sign_extend(m.of(self), m.bits.width()) as i64)
+                .sum()
         })
     }
 
     /// True for a `DEV_ATOMIC` that must be followed directly by an `ATOMIC_RESULT`.
     #[must_use]
     pub fn wants_atomic_result(&self) -> bool {
-        matches!(self.id(), FormId::DevAtomic | FormId::DevAtomic0) && self.modifier("returns") == 1
+        matches!(self.id(), FormId::DevAtomic | FormId::DevAtomic0) && self.raw_bit(73)
     }
 
-    /// Number of registers that operand `index` covers.
+    /// Number of registers that operand `index` covers, holes included.
     #[must_use]
     pub fn register_count(&self, index: usize) -> u8 {
-        let op = &self.form().operands[index];
-        match op.span {
+        match self.form().operands[index].span {
             Span::Regs(n) => n,
             Span::Half
             | Span::Scalar
             | Span::NarrowIfClear(_)
             | Span::NarrowIfSet(_)
+            | Span::Widened
             | Span::PackResult => 1,
             Span::DeviceFormat => device_format(self.bits()).map_or(1, |f| f.registers),
             // Compare-exchange: desired value, then compare value.
-            Span::AtomicData => 1 + u8::from(self.modifier("op") == 0x12),
+            Span::AtomicData => {
+                let op = if self.id() == FormId::TgAtomic0 {
+                    TG_ATOMIC_OP
+                } else {
+                    DEV_ATOMIC_OP
+                };
+                1 + u8::from(op.of(self) == 0x12)
+            }
             Span::TextureResult => self.texture_components().count_ones().max(1) as u8,
-            Span::TextureParams => texture_mode(self.modifier("mode")).map_or(1, |m| m.words),
+            Span::TextureParams | Span::ImageParams => {
+                (u16::BITS - self.words(index).leading_zeros()) as u8
+            }
             Span::CubeResult => 1 + u8::from(self.op_name() == "cube_face"),
-            Span::ImageParams => 8,
-            Span::BlockParams => 3 + u8::from(self.modifier("mode") != 0x5a8),
+            Span::BlockParams => 3 + u8::from(BLOCK_MODE.of(self) != 0x5a8),
+        }
+    }
+
+    /// The registers of operand `index` that are touched, as a bit set from the first one on.
+    fn words(&self, index: usize) -> u16 {
+        match self.form().operands[index].span {
+            Span::TextureParams => words(self.bits()),
+            // isa-4, 2.2; which words the cube's kind reads is not known.
+            Span::ImageParams => match IMAGE_KIND.of(self) {
+                0x04 => 0b1100_1111,
+                0x08 => 0b1111_0111,
+                _ => 0xff,
+            },
+            _ => ((1u32 << self.register_count(index)) - 1) as u16,
         }
     }
 
     /// Every register range read or written: general registers, uniforms, publications,
-    /// predicates, scratch words and outputs. A destination that is read first appears twice.
+    /// predicates, scratch words, vertex outputs and tile words. Operands with holes give one
+    /// access for each run. A destination that is read first appears twice.
     ///
     /// Written registers appear as [`AccessKind::LateWrite`] when the instruction completes a
-    /// slot. Texture and image store parameters are read late as well: they must not be
-    /// overwritten before the slot completes (isa-2, 9.4, rule 3).
+    /// slot. Memory is told by [`Instr::memory`], the scratch words of indexed accesses by nothing.
     pub fn accesses(&self) -> impl Iterator<Item = Access> + '_ {
-        let late = self.completes().is_some();
-        let form = self.form();
-        form.operands
-            .iter()
-            .enumerate()
-            .flat_map(move |(operand, op)| {
-                let arg = self.arg(operand);
-                let mut found = [None, None];
-                if let Value::Reg(mut reg) = arg.value {
-                    let mut count = self.register_count(operand);
-                    match reg.file {
-                        // A pointer pair is two consecutive words of its file.
-                        File::UniformPair => {
-                            reg = Reg::new(File::Uniform, reg.index * 2);
-                            count = 2;
-                        }
-                        File::Gpr if matches!(op.alt, Alt::Address { .. }) => count = 2,
-                        _ => {}
-                    }
-                    if op.span == Span::DeviceFormat && reg.half == Half::High {
-                        let narrow = self.device_format().is_some_and(|f| f.narrow);
-                        reg.half = if narrow { Half::High } else { Half::Whole };
-                    }
-                    if op.role != Role::Def {
-                        let kind = AccessKind::Read;
-                        found[0] = Some(Access {
-                            operand,
-                            kind,
-                            reg,
-                            count,
-                            kill: arg.kill,
-                        });
-                    }
-                    if op.role != Role::Use {
-                        let kind = if late {
-                            AccessKind::LateWrite
-                        } else {
-                            AccessKind::Write
-                        };
-                        found[1] = Some(Access {
-                            operand,
-                            kind,
-                            reg,
-                            count,
-                            kill: false,
-                        });
-                    }
-                }
-                found.into_iter().flatten()
-            })
+        let write = match self.completes() {
+            Some(_) => AccessKind::LateWrite,
+            None => AccessKind::Write,
+        };
+        (0..self.form().operands.len())
+            .flat_map(move |operand| self.operand_accesses(operand, write))
+    }
+
+    fn operand_accesses(&self, operand: usize, write: AccessKind) -> impl Iterator<Item = Access> {
+        let op = &self.form().operands[operand];
+        let arg = self.arg(operand);
+        let mut words = 0;
+        let mut first = Reg::new(op.file, 0);
+        match arg.value {
+            // Constants, and the predicates "true" and "false", are no registers.
+            Value::Reg(Reg {
+                file: File::Predicate,
+                index: 6..,
+                ..
+            }) => {}
+            // A pointer pair is two consecutive words of its file.
+            Value::Reg(Reg {
+                file: File::UniformPair,
+                index,
+                ..
+            }) => {
+                first = Reg::new(File::Uniform, 2 * index);
+                words = 0b11;
+            }
+            Value::Reg(reg) => {
+                first = reg;
+                words = if matches!(op.alt, Alt::Address { .. }) {
+                    0b11
+                } else {
+                    self.words(operand)
+                };
+            }
+            _ => {}
+        }
+        if op.span == Span::DeviceFormat && !self.device_format().is_some_and(|f| f.narrow) {
+            first.half = Half::Whole;
+        }
+        let reads = op.role != Role::Def;
+        let writes = op.role != Role::Use;
+        let access = move |kind, offset: u16, count| Access {
+            operand,
+            kind,
+            reg: Reg {
+                index: first.index + offset,
+                ..first
+            },
+            count,
+            kill: arg.kill && kind == AccessKind::Read,
+            held: op.held && kind == AccessKind::Read,
+        };
+        let widened = op.span == Span::Widened;
+        // The second word of a cube helper's result is defined in its low half only.
+        let cube = op.span == Span::CubeResult && words == 0b11;
+        let low = |mut a: Access| {
+            a.reg.half = Half::Low;
+            a
+        };
+        let mut found = [None; 4];
+        let mut next = 0;
+        let mut push = |a: Access| {
+            found[next] = Some(a);
+            next += 1;
+        };
+        if cube {
+            push(access(write, 0, 1));
+            push(low(access(write, 1, 1)));
+            words = 0;
+        }
+        let mut start = 0;
+        while words >> start != 0 {
+            start += (words >> start).trailing_zeros() as u16;
+            let count = (words >> start).trailing_ones() as u16;
+            if reads {
+                let read = access(AccessKind::Read, start, count as u8);
+                push(if widened { low(read) } else { read });
+            }
+            if writes {
+                push(access(write, start, count as u8));
+            }
+            start += count;
+        }
+        found.into_iter().flatten()
     }
 }

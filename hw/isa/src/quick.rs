@@ -15,10 +15,12 @@
 use std::sync::LazyLock;
 
 use crate::bits::{Bit, Bits};
-use crate::form::{Alt, Class, Completion, Constant, File, Form, Legal, Operand, Release, Span};
+use crate::form::{
+    Alt, Class, Completion, Constant, Derive, File, Form, Legal, Operand, Release, Span,
+};
 use crate::instr::{Arg, Half, Instr, LANDING_CODES, Reg, Value};
 use crate::operand::{dead_bits, max_in, write};
-use crate::table::{FORMS, FormId};
+use crate::table::{FORMS, FormId, earlier_rows};
 
 /// The tests of one form.
 #[derive(Default)]
@@ -33,6 +35,12 @@ struct Tests {
     lists: Vec<(Bits, Vec<u64>)>,
     /// No quick answer for this form.
     never: bool,
+    /// The form's selecting bits and their values.
+    mask: u128,
+    value: u128,
+    derive: Option<Derive>,
+    /// Rows that win over this one: whatever they claim is not quick.
+    earlier: Vec<(u128, u128)>,
     /// Strict: these bits must have the form's constants ...
     constant: u128,
     base: u128,
@@ -42,7 +50,16 @@ struct Tests {
     compound: Vec<&'static Operand>,
 }
 
-static TESTS: LazyLock<Vec<Tests>> = LazyLock::new(|| FORMS.iter().map(Tests::of).collect());
+static TESTS: LazyLock<Vec<Tests>> = LazyLock::new(|| {
+    let of = |&id: &FormId| Tests {
+        earlier: earlier_rows(id)
+            .iter()
+            .map(|row| (row.form().mask, row.form().value))
+            .collect(),
+        ..Tests::of(id.form())
+    };
+    FormId::ALL.iter().map(of).collect()
+});
 
 /// True only if the instruction passes the check. False means nothing.
 #[inline]
@@ -62,6 +79,19 @@ pub(crate) fn is_legal(instr: &Instr, strict: bool) -> bool {
         if list.binary_search(&field.get(bits)).is_err() {
             return false;
         }
+    }
+    if bits & tests.mask != tests.value {
+        return false;
+    }
+    if tests
+        .earlier
+        .iter()
+        .any(|(mask, value)| bits & mask == *value)
+    {
+        return false;
+    }
+    if tests.derive.is_some_and(|derive| derive(bits) != bits) {
+        return false;
     }
     if strict && !tests.is_known(bits) {
         return false;
@@ -84,6 +114,9 @@ impl Tests {
 
     fn of(form: &'static Form) -> Tests {
         let mut tests = Tests {
+            mask: form.mask,
+            value: form.value,
+            derive: form.derive,
             constant: form.all_bits() & !form.field_bits() & !form.mask,
             base: form.base,
             compound: form.operands.iter().filter(|op| !op.is_plain()).collect(),
@@ -104,6 +137,11 @@ impl Tests {
         }
         match form.completion {
             Completion::Landing(bits) => tests.values(bits, LANDING_CODES.iter().copied()),
+            Completion::TwinTag(a, b) => {
+                // Equal tags, as one field of both.
+                let twin = Bits::join(a, b);
+                tests.values(twin, (0..=5).map(|tag| tag | tag << 3));
+            }
             other => tests.at_most(other.bits(), 5, 0),
         }
         for m in form.modifiers.iter().filter(|m| m.class != Class::Opaque) {
@@ -173,6 +211,9 @@ impl Tests {
             _ => 1,
         };
         self.at_most(op.index, op.max + 1 - longest, 0);
+        if op.min > 0 {
+            self.values(op.index, op.min..=op.max);
+        }
         if op.align > 1 {
             self.any |= op.index.put(0, u64::from(op.align) - 1);
         }
@@ -182,6 +223,10 @@ impl Tests {
         }
         let release = match op.release {
             Release::If(bit) => bit.bits().mask(),
+            Release::IfAll(all) => {
+                self.values(all, [0, all.max()].into_iter());
+                0
+            }
             _ => 0,
         };
         match op.alt {
@@ -258,7 +303,12 @@ impl Template {
             file => Value::Reg(Reg::new(file, 0)),
         };
         let arg = Arg::new(value);
-        (op.align == 1).then(|| Template {
+        // Where other fields decide which half is meant, the general way looks at them.
+        let fixed = !matches!(
+            op.span,
+            Span::NarrowIfClear(_) | Span::NarrowIfSet(_) | Span::PackResult
+        );
+        (op.align == 1 && op.min == 0 && fixed).then(|| Template {
             mask: op.mask(),
             bits: [write(op, 0, &arg).ok(), write(op, 0, &arg.kill()).ok()],
             index: op.index,

@@ -73,6 +73,7 @@ fn report() -> String {
     for (i, (form, id)) in FORMS.iter().zip(FormId::ALL).enumerate() {
         let emit = match form.emit {
             Emit::Yes => "yes".to_owned(),
+            Emit::AfterValidation(what) => format!("after validation of {what}"),
             Emit::No(why) => format!("no: {why}"),
         };
         writeln!(

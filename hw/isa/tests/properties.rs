@@ -192,7 +192,7 @@ fn accesses_are_in_range() {
                     File::Gpr => 95,
                     File::Uniform => 255,
                     File::Publication => 127,
-                    File::Predicate => 7,
+                    File::Predicate => 5,
                     File::Scratch => 8191,
                     _ => u16::MAX,
                 };

@@ -100,6 +100,7 @@ fn rename(form: &str, name: &str) -> String {
         ("LOGIC.10", "release_b") => "relB",
         // Parts of a joined field; checked through the printed operation.
         ("SG_REDUCE", "opclass" | "op") => "(operation)",
+        ("DEV_ATOMIC", "returns" | "discards") => "(result)",
         ("SFU.10", "fam" | "fn" | "rnd") => "(function)",
         ("SELECT.10" | "SELECT.14", "eq" | "cond") => "(condition)",
         ("BITUN.8", "sel" | "sub") => "(function)",

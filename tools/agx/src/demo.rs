@@ -52,7 +52,7 @@ const PROGRAMS: [Program; 3] = [
             ),
             ("alloc.none", "the shader needs no on-chip memory"),
             (
-                "target entry=0x7aa",
+                "target t=0x7aa",
                 "main program = entry 0x3c0 (2 x 0x3c0 + 0x2a)",
             ),
             ("frame", "no publication words, no scratch memory"),

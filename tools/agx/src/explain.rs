@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 use agx_isa::{
-    Access, AccessKind, Alt, Arg, Bits, Class, Completion, Emit, File, Flow, Half, Instr, Legal,
-    Length, Mode, Operand, Release, Role, SlotMask, Value, decode, instruction_length,
+    Access, AccessKind, Alt, Arg, Bits, Class, Completion, Drain, Emit, File, Flow, Half, Instr,
+    Legal, Length, Mode, Operand, Release, Role, SlotMask, Value, decode, instruction_length,
     known_undecoded,
 };
 use anyhow::bail;
@@ -58,13 +58,24 @@ pub(crate) fn run(bytes: &[u8], out: &mut impl Write) -> anyhow::Result<()> {
     facts.line("control flow", &flow(&instr))?;
     facts.line("waits for", &waits(&instr))?;
     facts.line("completes", &completes(&instr))?;
-    if form.drain {
-        facts.line("drain point", "every slot must be idle before it")?;
+    match instr.drain() {
+        Drain::No => {}
+        Drain::Before => facts.line("drain point", "every slot must be idle before it")?,
+        Drain::OwnWait => {
+            facts.line(
+                "drain point",
+                "every slot must be idle before it, or waited for by it",
+            )?;
+        }
+    }
+    if let Some((space, op)) = instr.memory() {
+        facts.line("memory", &format!("{op:?}, {space:?}").to_lowercase())?;
     }
     facts.line(
         "emit",
-        &match form.emit {
+        &match instr.emit() {
             Emit::Yes => "a compiler may use it".to_owned(),
+            Emit::AfterValidation(what) => format!("after validation on an M4 of {what}"),
             Emit::No(why) => format!("never by a compiler: {why}"),
         },
     )?;
@@ -156,10 +167,10 @@ fn waits(instr: &Instr) -> String {
         return "nothing: the form cannot wait".to_owned();
     }
     let kind = if wait.mask { "mask" } else { "index" };
-    let proven = if wait.proven {
-        ""
-    } else {
-        ", not proven on M4: settle operands first"
+    let proven = match SlotMask::from_bits(wait.proven) {
+        Some(SlotMask::ALL) => String::new(),
+        Some(some) if !some.is_empty() => format!(", proven on M4 for {}", slots(some)),
+        _ => ", not proven on M4: settle operands first".to_owned(),
     };
     let value = wait.bits.get(instr.bits());
     format!(
@@ -302,18 +313,15 @@ fn operand_rows(instr: &Instr, index: usize, op: &Operand, rows: &mut Vec<Row>) 
             "16 bits"
         },
     );
-    match op.release {
-        Release::If(bit) | Release::Unless(bit) => part(
-            "release",
-            bit.bits(),
-            match arg.kill {
-                _ if number => "belongs to the number of this operand",
-                true => "last use: the register's value is lost",
-                false => "the register keeps its value",
-            },
-        ),
-        _ => {}
-    }
+    part(
+        "release",
+        op.release.bits(),
+        match arg.kill {
+            _ if number => "belongs to the number of this operand",
+            true => "last use: the register's value is lost",
+            false => "the register keeps its value",
+        },
+    );
     part(
         "keep",
         op.keep.bit().bits(),
@@ -439,6 +447,7 @@ fn modifier_meaning(instr: &Instr, index: usize) -> String {
         Class::Semantic => "",
         Class::Hint => "; a hint without effect on values",
         Class::Ignored => "; the hardware ignores it",
+        Class::Derived => "; follows from the other fields",
         Class::Opaque => "; meaning unknown",
     };
     if value != m.default {

@@ -332,13 +332,15 @@ fn a_closed_pipe_is_no_panic() {
     let vectors = path("../../hw/isa/vectors/encode.jsonl");
     let vectors = vectors.to_str().expect("unicode path");
     for args in [&["demo"][..], &["vectors", "-v", vectors]] {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_agx"))
+        // The reading end is closed before the program starts, so that no output can slip through.
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let child = Command::new(env!("CARGO_BIN_EXE_agx"))
             .args(args)
-            .stdout(Stdio::piped())
+            .stdout(writer)
             .stderr(Stdio::piped())
             .spawn()
             .expect("agx starts");
-        drop(child.stdout.take());
         let output = child.wait_with_output().expect("agx ends");
         let complaint = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(141), "{args:?}: {complaint}");

@@ -111,14 +111,59 @@ pub enum Flow {
     Trap,
 }
 
-/// May a compiler emit the form?
+/// May a compiler emit it?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Emit {
-    /// Yes.
+    /// Yes: executed on an M4 with this meaning.
     Yes,
+    /// The reference recommends it, but asks for a check on an M4 first; the text says what of.
+    AfterValidation(&'static str),
     /// Decode and execute only; the text says why.
     No(&'static str),
 }
+
+/// Memory that an instruction accesses besides the registers that [`Instr::accesses`] lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// Device memory, at the `base` operand.
+    Device,
+    /// The workgroup's memory, at the `root` operand.
+    Threadgroup,
+    /// The lane's scratch frame.
+    Scratch,
+    /// The pixel's record in tile memory.
+    Tile,
+    /// A texture or image.
+    Image,
+}
+
+/// What is done to memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MemoryOp {
+    /// Read.
+    Load,
+    /// Write.
+    Store,
+    /// Read and write in one step.
+    Atomic,
+}
+
+/// Is the instruction a point before which every slot must be idle (isa-2, 9.4, rule 6)?
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Drain {
+    /// No.
+    No,
+    /// Yes, and earlier instructions must have waited.
+    Before,
+    /// Yes, but its own wait field may do the last of it (coverage and depth output).
+    OwnWait,
+}
+
+/// Bits that follow from other bits: see [`Class::Derived`].
+pub type Derive = fn(u128) -> u128;
+
+/// Why a compiler must not emit this instruction although its form is fine, if so.
+pub type EmitRule = fn(&Instr) -> Option<&'static str>;
 
 /// A rule over several fields of one form.
 pub type Rule = fn(&Instr) -> Result<(), Illegal>;
@@ -149,14 +194,20 @@ pub struct Form {
     pub wait: Wait,
     /// Completion slot of the result.
     pub completion: Completion,
-    /// Every slot must be idle before it (isa-2, 9.4, rule 6).
-    pub drain: bool,
+    /// Must slots be idle before it?
+    pub drain: Drain,
+    /// Memory accessed.
+    pub memory: Option<(Space, MemoryOp)>,
     /// Control flow.
     pub flow: Flow,
     /// Rules beyond single fields (isa-0, 1.4).
     pub check: Option<Rule>,
-    /// For compilers.
+    /// Derived bits.
+    pub derive: Option<Derive>,
+    /// For compilers: the form as a whole.
     pub emit: Emit,
+    /// For compilers: operations and operands that the form can hold but that are not to be used.
+    pub emit_rule: Option<EmitRule>,
     /// Evidence.
     pub mark: Mark,
     /// Section of the reference with the fields.
@@ -196,10 +247,13 @@ impl Form {
             modifiers: &[],
             wait: Wait::NONE,
             completion: Completion::None,
-            drain: false,
+            drain: Drain::No,
+            memory: None,
             flow: Flow::Next,
             check: None,
+            derive: None,
             emit: Emit::Yes,
+            emit_rule: None,
             mark,
             section,
             summary,
@@ -266,7 +320,42 @@ impl Form {
     /// A drain point.
     #[must_use]
     pub const fn drains(mut self) -> Form {
-        self.drain = true;
+        self.drain = Drain::Before;
+        self
+    }
+
+    /// A drain point that may wait itself.
+    #[must_use]
+    pub const fn drains_with_own_wait(mut self) -> Form {
+        self.drain = Drain::OwnWait;
+        self
+    }
+
+    /// Memory accessed.
+    #[must_use]
+    pub const fn memory(mut self, space: Space, op: MemoryOp) -> Form {
+        self.memory = Some((space, op));
+        self
+    }
+
+    /// Derived bits.
+    #[must_use]
+    pub const fn derive(mut self, derive: Derive) -> Form {
+        self.derive = Some(derive);
+        self
+    }
+
+    /// Instructions of the form that a compiler must not emit.
+    #[must_use]
+    pub const fn emit_rule(mut self, rule: EmitRule) -> Form {
+        self.emit_rule = Some(rule);
+        self
+    }
+
+    /// For compilers that have validated it.
+    #[must_use]
+    pub const fn emit_after_validation(mut self, what: &'static str) -> Form {
+        self.emit = Emit::AfterValidation(what);
         self
     }
 
@@ -274,7 +363,7 @@ impl Form {
     #[must_use]
     pub const fn flow(mut self, flow: Flow) -> Form {
         self.flow = flow;
-        self.drain = true;
+        self.drain = Drain::Before;
         self
     }
 
@@ -305,8 +394,7 @@ impl Form {
     /// Bits that some field owns.
     #[must_use]
     pub const fn field_bits(&self) -> u128 {
-        let mut mask =
-            self.opcode.bits.mask() | self.wait.bits.mask() | self.completion.bits().mask();
+        let mut mask = self.opcode.bits.mask() | self.wait.bits.mask() | self.completion.mask();
         let mut i = 0;
         while i < self.operands.len() {
             mask |= self.operands[i].mask();

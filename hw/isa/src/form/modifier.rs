@@ -13,6 +13,8 @@ pub enum Class {
     Hint,
     /// The hardware ignores it.
     Ignored,
+    /// Follows from the other fields: setters keep it right, text leaves it out, checks insist.
+    Derived,
     /// Value known, meaning not: strict decoding takes only the listed values.
     Opaque,
 }
@@ -98,6 +100,14 @@ impl Modifier {
     pub const fn ignored(name: &'static str, bits: &[(u8, u8)]) -> Modifier {
         let mut m = Modifier::new(name, bits);
         m.class = Class::Ignored;
+        m
+    }
+
+    /// A one-bit field that follows from others.
+    #[must_use]
+    pub const fn derived(name: &'static str, bit: u8) -> Modifier {
+        let mut m = Modifier::flag(name, bit);
+        m.class = Class::Derived;
         m
     }
 

@@ -68,6 +68,8 @@ pub enum Span {
     TextureParams,
     /// A register, plus the low half of the next one in mode 0 (isa-3, 2.6).
     CubeResult,
+    /// Read as its low half, written whole.
+    Widened,
     /// A half in the 8-bit formats, a register in the 16-bit ones (isa-1, 4.7).
     PackResult,
     /// A half when modifier bit 17 or 50 says "16-bit result", else a register.
@@ -89,10 +91,24 @@ pub enum Release {
     If(Bit),
     /// The bit is 1 when the register is kept.
     Unless(Bit),
+    /// All of these bits are 1 on the last use, none otherwise.
+    IfAll(Bits),
     /// Always lost ("destroyed").
     Always,
     /// Lost when the bit, which belongs to another field, is 1.
     DestroyedIf(Bit),
+}
+
+impl Release {
+    /// The bits that say so and that say nothing else.
+    #[must_use]
+    pub const fn bits(&self) -> Bits {
+        match self {
+            Release::If(bit) | Release::Unless(bit) => bit.bits(),
+            Release::IfAll(bits) => *bits,
+            Release::Never | Release::Always | Release::DestroyedIf(_) => Bits::NONE,
+        }
+    }
 }
 
 /// What an encoder writes into a cache-hint bit unless told otherwise.
@@ -184,6 +200,8 @@ pub struct Operand {
     pub file: File,
     /// The register number or immediate.
     pub index: Bits,
+    /// Smallest legal number.
+    pub min: u64,
     /// Largest legal number (for a tuple: of its last register).
     pub max: u64,
     /// The number must be a multiple of this.
@@ -206,6 +224,9 @@ pub struct Operand {
     pub abs: Bit,
     /// When the operand exists.
     pub present: Presence,
+    /// The source is read late: it must not be overwritten before the instruction's slot completes
+    /// (isa-2, 9.4, rule 3).
+    pub held: bool,
 }
 
 /// Bits that say whether an operand exists.
@@ -243,6 +264,11 @@ impl Operand {
             role,
             file,
             index,
+            min: if matches!(file, File::SysReg) {
+                0x80
+            } else {
+                0
+            },
             max,
             align: 1,
             span: Span::Regs(1),
@@ -254,6 +280,7 @@ impl Operand {
             neg: Bit::NONE,
             abs: Bit::NONE,
             present: Presence::ALWAYS,
+            held: false,
         }
     }
 
@@ -419,6 +446,20 @@ impl Operand {
         matches!(self.alt, Alt::None | Alt::Export(_)) && self.present.bits.is_none()
     }
 
+    /// Read late.
+    #[must_use]
+    pub const fn held(mut self) -> Operand {
+        self.held = true;
+        self
+    }
+
+    /// Released when all of these bits are set, kept when none is.
+    #[must_use]
+    pub const fn rel_all(mut self, bits: &[(u8, u8)]) -> Operand {
+        self.release = Release::IfAll(Bits::new(bits));
+        self
+    }
+
     /// Every instruction bit that belongs to this operand.
     #[must_use]
     pub const fn mask(&self) -> u128 {
@@ -429,10 +470,7 @@ impl Operand {
             | self.neg.bits().mask()
             | self.abs.bits().mask()
             | self.present.bits.mask();
-        match self.release {
-            Release::If(bit) | Release::Unless(bit) => mask |= bit.bits().mask(),
-            Release::Never | Release::Always | Release::DestroyedIf(_) => {}
-        }
+        mask |= self.release.bits().mask();
         match self.alt {
             Alt::None => {}
             Alt::Scattered { file, constant, .. } => {

@@ -4,6 +4,8 @@
 use super::blocks::{A2, A3, B2, B3, C3, D2, D3, F3, PUB};
 use crate::bits::{Bit, Bits};
 use crate::form::{Completion, Constant, File, Form, Mark, Modifier, Opcode, Operand, Role, Wait};
+use crate::illegal::Illegal;
+use crate::instr::Instr;
 
 /// `cond`, with `eq` = 0 (isa-1, 4.9).
 const ORDER: &[(u64, &str)] = &[
@@ -33,8 +35,66 @@ const CONDITION: &[(u64, &str)] = &[
 const SELECT_COND: Modifier = Modifier::new("cond", &[(48, 50), (34, 34)])
     .names(CONDITION)
     .dot();
-/// 1 normally, 0 when a float modifier is used (isa-1, 4.8 and 4.9).
-const RAW: Modifier = Modifier::flag("raw", 18).default(1);
+/// 1 normally, 0 when an operand has a float modifier that [`minmax_raw`] or [`select_raw`] names.
+const RAW: Modifier = Modifier::derived("raw", 18).default(1);
+const RAW_BIT: Bit = Bit::at(18);
+/// The same bit in the vendor forms, whose rule is not established.
+const RAW_FREE: Modifier = Modifier::flag("raw", 18).default(1);
+
+/// isa-1, 4.8: 0 when B is negated.
+fn minmax_raw(word: u128) -> u128 {
+    RAW_BIT.put(word, !Bit::at(43).get(word))
+}
+
+/// isa-1, 4.9: 0 when T or F has a modifier.
+fn select_raw(word: u128) -> u128 {
+    let modified = T.abs.get(word) || T.neg.get(word) || F.abs.get(word) || F.neg.get(word);
+    RAW_BIT.put(word, !modified)
+}
+
+/// The conditions that compare floats.
+const fn is_float(condition: u64) -> bool {
+    matches!(condition, 2 | 3 | 8 | 10 | 11)
+}
+
+/// Sign modifiers belong to float conditions, and comparands have one size (isa-1, 4.9).
+fn select_rules(i: &Instr) -> Result<(), Illegal> {
+    let word = i.bits();
+    let condition = SELECT_COND.of(i);
+    let modifiers = i
+        .form()
+        .operands
+        .iter()
+        .any(|o| o.neg.get(word) || o.abs.get(word));
+    if !is_float(condition) && modifiers {
+        return Err(Illegal::rule(
+            "cond",
+            condition,
+            "a float condition, for neg and abs",
+        ));
+    }
+    same_size(i)
+}
+
+/// A and B are both 32-bit or both 16-bit, and 16-bit ones compare as floats.
+fn same_size(i: &Instr) -> Result<(), Illegal> {
+    let sizes = (SA.size.get(i.bits()), SB.size.get(i.bits()));
+    if sizes.0 == sizes.1 {
+        Ok(())
+    } else {
+        Err(Illegal::rule("B32", u64::from(sizes.1), "the same as A32"))
+    }
+}
+
+/// In the 6-byte predicate a 16-bit comparand is a float (isa-1, 4.9).
+fn pred_rules(i: &Instr) -> Result<(), Illegal> {
+    let condition = i.modifier_at(0);
+    let float = matches!(condition, 0 | 2 | 3);
+    if !SA.size.get(i.bits()) && !float {
+        return Err(Illegal::rule("A32", 0, "1 with an integer condition"));
+    }
+    same_size(i)
+}
 
 pub(super) const MINMAX: Form = Form::row(
     "MINMAX.6",
@@ -62,7 +122,17 @@ pub(super) const MINMAX: Form = Form::row(
     B2.scattered(41, Constant::None).neg(43),
 ])
 .mods(&[RAW, PUB])
-.waits(Wait::INDEX45);
+.waits(Wait::INDEX45)
+.derive(minmax_raw)
+.check(|i| {
+    // Only float operands can be negated.
+    let integer = i.bits() >> 34 & 1 == 1;
+    if integer && i.raw_bit(43) {
+        Err(Illegal::rule("negB", 1, "0 in integer operations"))
+    } else {
+        Ok(())
+    }
+});
 
 pub(super) const HMINMAX: Form = Form::row(
     "HMINMAX.6",
@@ -112,7 +182,8 @@ pub(super) const PRED_6: Form = Form::row(
 .op(&[(0, "pcmp")])
 .args(&[P, PA2, PB2])
 .mods(&[ORDER_COND, INV])
-.waits(PRED6_WAIT);
+.waits(PRED6_WAIT)
+.check(pred_rules);
 
 pub(super) const PREDI_6: Form = Form::row(
     "PREDI.6",
@@ -141,7 +212,8 @@ pub(super) const PRED_10: Form = Form::row(
 .op(&[(0, "pcmp")])
 .args(&[P, PA3, PB3])
 .mods(&[EQUAL_COND, INV])
-.waits(PRED10_WAIT);
+.waits(PRED10_WAIT)
+.check(pred_rules);
 
 pub(super) const PREDI_10: Form = Form::row(
     "PREDI.10",
@@ -176,7 +248,9 @@ const XT: Operand = T.scattered(37, Constant::Int(Bit::at(40)));
 const XF: Operand = F.scattered(69, Constant::Int(Bit::at(72)));
 /// 1 = 32-bit result, 0 = low half (isa-0, 3).
 const WIDE: Bit = Bit::at(17);
-const WIDE_MOD: Modifier = Modifier::flag("wide", 17).default(1);
+const WIDE_MOD: Modifier = Modifier::new("wide", &[(17, 17)])
+    .names(&[(1, "d32"), (0, "d16")])
+    .dot();
 /// Bit 21 must be 0 in `SELECT.*`; vendor programs for A18 Pro set it in the constant forms.
 const SELECT_PUB: Modifier = Modifier::hint("pub", 21, 0);
 
@@ -192,7 +266,9 @@ pub(super) const SELECT_10: Form = Form::row(
 .op(&[(0, "select")])
 .args(&[D3, SA, SB, T, F])
 .mods(&[SELECT_COND, RAW])
-.waits(Wait::INDEX61);
+.waits(Wait::INDEX61)
+.derive(select_raw)
+.check(select_rules);
 
 pub(super) const SELECT_14: Form = Form::row(
     "SELECT.14",
@@ -206,7 +282,9 @@ pub(super) const SELECT_14: Form = Form::row(
 .op(&[(0, "select")])
 .args(&[D3, SA.abs(96), SB.abs(97), T, F])
 .mods(&[SELECT_COND, RAW])
-.waits(Wait::MASK61_93);
+.waits(Wait::MASK61_93)
+.derive(select_raw)
+.check(select_rules);
 
 pub(super) const SELECTI_10: Form = Form::row(
     "SELECTI.10",
@@ -225,8 +303,8 @@ pub(super) const SELECTI_10: Form = Form::row(
     XT,
     XF,
 ])
-.mods(&[SELECT_COND, WIDE_MOD, RAW, SELECT_PUB])
-.waits(Wait::INDEX61)
+.mods(&[SELECT_COND, WIDE_MOD, RAW_FREE, SELECT_PUB])
+.waits(Wait::INDEX61.unproven())
 .do_not_emit("not validated on M4");
 
 pub(super) const SELECTX_14: Form = Form::row(
@@ -246,9 +324,15 @@ pub(super) const SELECTX_14: Form = Form::row(
     XT,
     XF,
 ])
-.mods(&[SELECT_COND, WIDE_MOD, RAW, Modifier::hint("pub", 21, 1)])
+.mods(&[
+    SELECT_COND,
+    WIDE_MOD,
+    RAW_FREE,
+    Modifier::hint("pub", 21, 1),
+])
 .waits(Wait::MASK61_93.unproven())
-.completes(Completion::Tag(Bits::new(&[(90, 92)])));
+.completes(Completion::Tag(Bits::new(&[(90, 92)])))
+.do_not_emit("not known to have run");
 
 pub(super) const SELECTI_14: Form = Form::row(
     "SELECTI.14",
@@ -267,8 +351,8 @@ pub(super) const SELECTI_14: Form = Form::row(
     XT,
     XF,
 ])
-.mods(&[SELECT_COND, WIDE_MOD, RAW, SELECT_PUB])
-.waits(Wait::MASK61_93)
+.mods(&[SELECT_COND, WIDE_MOD, RAW_FREE, SELECT_PUB])
+.waits(Wait::MASK61_93.unproven())
 .do_not_emit("not validated on M4");
 
 pub(super) const SELECT_8: Form = Form::row(
@@ -287,6 +371,6 @@ pub(super) const SELECT_8: Form = Form::row(
     SB.scattered(57, Constant::IntOrFloat(Bit::at(52))),
     C3.abs(35).neg(36).scattered(37, Constant::Int(Bit::at(40))),
 ])
-.mods(&[SELECT_COND, WIDE_MOD, RAW, SELECT_PUB])
+.mods(&[SELECT_COND, WIDE_MOD, RAW_FREE, SELECT_PUB])
 .waits(Wait::INDEX61.unproven())
 .do_not_emit("not validated on M4");

@@ -244,10 +244,14 @@ const ALLOC_CONFIG: Modifier = Modifier::new("config", &[(32, 40)])
     ])
     .dot();
 
+const UNITS: Modifier = Modifier::new("units", &[(24, 31)]).default(0x41);
+const TG_BLOCKS: Modifier = Modifier::new("tg128", &[(41, 55)]);
+const ALLOC_F23: Modifier = Modifier::flag("f23", 23);
+
 fn alloc_config(i: &Instr) -> Result<(), Illegal> {
-    let units = i.modifier("units");
-    let (high, blocks) = (i.modifier("f23"), i.modifier("tg128"));
-    let legal = match i.modifier("config") {
+    let units = UNITS.of(i);
+    let (high, blocks) = (ALLOC_F23.of(i), TG_BLOCKS.of(i));
+    let legal = match ALLOC_CONFIG.of(i) {
         0 => units == 0x41 && blocks == 0 && high == 0,
         // At most 32 KiB.
         0x80 => units == 0x41 && (1..=256).contains(&blocks) && high == 0,
@@ -277,14 +281,11 @@ pub(super) const ALLOC: Form = Form::row(
     "allocate tile / threadgroup memory",
 )
 .op(&[(0, "alloc")])
-.mods(&[
-    ALLOC_CONFIG,
-    Modifier::new("units", &[(24, 31)]).default(0x41),
-    Modifier::new("tg128", &[(41, 55)]),
-    Modifier::flag("f23", 23),
-])
-.check(alloc_config)
-.drains();
+.mods(&[ALLOC_CONFIG, UNITS, TG_BLOCKS, ALLOC_F23])
+.check(alloc_config);
+
+/// `t2:t1:t0` of launch, 4.6: 2 * entry offset + 0x2a; the offset is even.
+const TARGET_FIELD: Modifier = Modifier::new("t", &[(16, 39)]).default(0x2a);
 
 pub(super) const TARGET: Form = Form::row(
     "TARGET",
@@ -296,21 +297,15 @@ pub(super) const TARGET: Form = Form::row(
     "select the entry",
 )
 .op(&[(0, "target")])
-// 2 * entry offset + 0x2a; the offset is even.
-.mods(&[Modifier::new("entry", &[(16, 39)]).default(0x2a)])
+.mods(&[TARGET_FIELD])
 .check(|i| {
-    let entry = i.modifier("entry");
+    let entry = TARGET_FIELD.of(i);
     if entry >= 0x2a && (entry - 0x2a).is_multiple_of(4) {
         Ok(())
     } else {
-        Err(Illegal::rule(
-            "entry",
-            entry,
-            "2 * (even entry offset) + 0x2a",
-        ))
+        Err(Illegal::rule("t", entry, "2 * (even entry offset) + 0x2a"))
     }
-})
-.drains();
+});
 
 pub(super) const FRAME: Form = Form::row(
     "FRAME",
@@ -327,5 +322,4 @@ pub(super) const FRAME: Form = Form::row(
     Modifier::new("pairs", &[(31, 39)]),
     Modifier::new("a", &[(40, 55)]),
     Modifier::new("b", &[(56, 71)]),
-])
-.drains();
+]);

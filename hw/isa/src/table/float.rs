@@ -7,6 +7,7 @@ use crate::bits::{Bit, Bits};
 use crate::form::{
     Alt, Completion, Constant, File, Form, Mark, Modifier, Opcode, Operand, Role, Wait,
 };
+use crate::instr::{Instr, Value};
 
 const ADD_MUL: Opcode = Opcode::by(&[(16, 16)], &[(0, "fadd"), (1, "fmul")]);
 const HADD_HMUL: Opcode = Opcode::by(&[(16, 16)], &[(0, "hadd"), (1, "hmul")]);
@@ -21,9 +22,10 @@ const A_IMM: Operand = Operand::new("A", Role::Use, File::Gpr, &[(9, 14)])
         constant: Constant::Float,
         max_uniform: 127,
     });
-const A_FMA: Operand = A3.scattered(55, Constant::Float);
-const B_FMA: Operand = B3.scattered(57, Constant::Float);
-const C_FMA: Operand = C3.scattered(37, Constant::Float).abs(35).neg(36);
+// The sign of a constant is folded into negP and negC (isa-1, 2.3).
+const A_FMA: Operand = A3.scattered(55, Constant::PositiveFloat);
+const B_FMA: Operand = B3.scattered(57, Constant::PositiveFloat);
+const C_FMA: Operand = C3.scattered(37, Constant::PositiveFloat).abs(35).neg(36);
 
 const NEG_PRODUCT: Modifier = Modifier::flag("negP", 59);
 /// Product sign, and what the proven encodings hold in bits 48..54.
@@ -104,7 +106,8 @@ pub(super) const F2X_6: Form = Form::row(
 ])
 .mods(&[PUB])
 .waits(Wait::INDEX45.unproven())
-.completes(Completion::Fixed(1));
+.completes(Completion::Fixed(1))
+.do_not_emit("not validated on M4");
 
 pub(super) const F2_6: Form = Form::row(
     "F2.6",
@@ -221,6 +224,11 @@ pub(super) const FMA_6: Form = Form::row(
 ])
 .mods(&[PUB]);
 
+/// isa-1, 2.3 lists constants for B and C only.
+fn fma_emit(i: &Instr) -> Option<&'static str> {
+    matches!(i.arg(1).value, Value::Float(_)).then_some("no constant A is proven")
+}
+
 pub(super) const FMA_8: Form = Form::row(
     "FMA.8",
     8,
@@ -233,7 +241,8 @@ pub(super) const FMA_8: Form = Form::row(
 .op(&[(0, "fma")])
 .args(&[D3, A_FMA, B_FMA, C_FMA])
 .mods(&[PUB, NEG_PRODUCT])
-.waits(Wait::INDEX61);
+.waits(Wait::INDEX61)
+.emit_rule(fma_emit);
 
 pub(super) const FMA_10: Form = Form::row(
     "FMA.10",
@@ -247,7 +256,8 @@ pub(super) const FMA_10: Form = Form::row(
 .op(&[(0, "fma")])
 .args(&[D3, A_FMA, B_FMA, C_FMA])
 .mods(&[PUB, NEG_PRODUCT, Modifier::flag("sat", 73)])
-.waits(Wait::MASK61_77);
+.waits(Wait::MASK61_77)
+.emit_rule(fma_emit);
 
 pub(super) const FMA_12: Form = Form::row(
     "FMA.12",
@@ -261,7 +271,8 @@ pub(super) const FMA_12: Form = Form::row(
 .op(&[(0, "fma")])
 .args(&[D3, A_FMA.abs(80), B_FMA.abs(81), C_FMA])
 .mods(&[PUB, NEG_PRODUCT, Modifier::flag("sat", 73)])
-.waits(Wait::MASK61_77);
+.waits(Wait::MASK61_77)
+.emit_rule(fma_emit);
 
 pub(super) const FPROJ_8: Form = Form::row(
     "FPROJ.8",

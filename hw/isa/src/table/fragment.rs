@@ -5,11 +5,26 @@
 use super::blocks::{DW, gpr};
 use crate::bits::Bits;
 use crate::form::{
-    Alt, Completion, File, Form, Legal, Mark, Modifier, Opcode, Operand, Role, Span, Wait,
+    Alt, Completion, File, Form, Legal, Mark, MemoryOp, Modifier, Opcode, Operand, Role, Space,
+    Span, Wait,
 };
 use crate::illegal::Illegal;
+use crate::instr::Instr;
 
 const WAIT: Wait = Wait::MASK12.unproven();
+
+/// Words of an image store by its `kind` (isa-4, 2.2); the cube's are not known.
+pub(crate) const IMAGE_KIND: Modifier = Modifier::new("kind", &[(72, 79)])
+    .names(&[(0x04, "2d"), (0x08, "3d"), (0x0c, "cube")])
+    .dot();
+pub(crate) const BLOCK_MODE: Modifier = Modifier::new("mode", &[(64, 75)])
+    .names(&[
+        (0x5a8, "2d"),
+        (0x228, "2d_ms"),
+        (0x528, "2d_array"),
+        (0x028, "2d_ms_array"),
+    ])
+    .dot();
 
 const fn publication(name: &'static str, max: u64) -> Operand {
     Operand::new(name, Role::Use, File::Publication, &[(25, 31)]).max(max)
@@ -31,16 +46,16 @@ pub(super) const IMAGE_STORE: Form = Form::row(
 ])
 .mods(&[
     // Coordinates read; the cube value is INFERRED.
-    Modifier::new("kind", &[(72, 79)])
-        .names(&[(0x04, "2d"), (0x08, "3d"), (0x0c, "cube")])
-        .dot(),
+    IMAGE_KIND,
     // 0x88 for the first store of a program, one more for each following one; meaning unknown.
     Modifier::new("seq", &[(96, 103)])
         .legal(Legal::Range(0x88, 0xff))
         .default(0x88),
     Modifier::opaque("comp", &[(110, 112)], &[4, 3]),
 ])
-.waits(WAIT);
+.waits(WAIT)
+.memory(Space::Image, MemoryOp::Store)
+.emit_after_validation("the field split, and kind 3d");
 
 pub(super) const BLOCK_STORE: Form = Form::row(
     "BLOCK_STORE",
@@ -57,20 +72,13 @@ pub(super) const BLOCK_STORE: Form = Form::row(
     Operand::new("image", Role::Use, File::Image, &[(44, 47)]),
 ])
 .mods(&[
-    Modifier::new("mode", &[(64, 75)])
-        .names(&[
-            (0x5a8, "2d"),
-            (0x228, "2d_ms"),
-            (0x528, "2d_array"),
-            (0x028, "2d_ms_array"),
-        ])
-        .dot(),
+    BLOCK_MODE,
     Modifier::new("format", &[(76, 79)])
         .names(&[(7, "norm8"), (5, "int8"), (1, "w16"), (3, "w32")])
         .dot(),
 ])
 .waits(WAIT)
-.drains();
+.memory(Space::Image, MemoryOp::Store);
 
 pub(super) const ITER: Form = Form::row(
     "ITER",
@@ -102,7 +110,8 @@ pub(super) const ITER: Form = Form::row(
         let value = u64::from(bits[0] | bits[1] << 1 | bits[2] << 2);
         Err(Illegal::rule("bits 67..69", value, "exactly one bit set"))
     }
-});
+})
+.emit_rule(|i| i.raw_bit(11).then_some("bit 11 breaks implicit LOD"));
 
 pub(super) const ITER_FLAT: Form = Form::row(
     "ITER_FLAT",
@@ -143,6 +152,16 @@ pub(super) const INTERP_POS: Form = Form::row(
 const TILE_WORD: Operand = Operand::new("word", Role::Use, File::TileWord, &[(41, 45)]);
 const TILE_TAG: Completion = Completion::Tag(Bits::new(&[(63, 65)]));
 
+/// A load reads exactly one sample (isa-3, 4.6).
+fn one_sample(i: &Instr) -> Result<(), Illegal> {
+    let mask = i.raw(2);
+    if mask.count_ones() == 1 {
+        Ok(())
+    } else {
+        Err(Illegal::rule("mask", mask, "one of 1, 2, 4, 8"))
+    }
+}
+
 pub(super) const TILE_LOAD: Form = Form::row(
     "TILE_LOAD",
     12,
@@ -159,7 +178,9 @@ pub(super) const TILE_LOAD: Form = Form::row(
     Operand::new("mask", Role::Use, File::SampleMask, &[(48, 55)]).max(15),
 ])
 .waits(WAIT)
-.completes(TILE_TAG);
+.completes(TILE_TAG)
+.memory(Space::Tile, MemoryOp::Load)
+.check(one_sample);
 
 pub(super) const TILE_LOAD_MASK: Form = Form::row(
     "TILE_LOAD",
@@ -177,7 +198,8 @@ pub(super) const TILE_LOAD_MASK: Form = Form::row(
     gpr("mask", Role::Use, &[(49, 55)]).half(48).rel(69),
 ])
 .waits(WAIT)
-.completes(TILE_TAG);
+.completes(TILE_TAG)
+.memory(Space::Tile, MemoryOp::Load);
 
 pub(super) const TILE_LOAD_COORDS: Form = Form::row(
     "TILE_LOAD",
@@ -196,7 +218,9 @@ pub(super) const TILE_LOAD_COORDS: Form = Form::row(
     gpr("coords", Role::Use, &[(32, 39)]).max(95),
 ])
 .waits(WAIT)
-.completes(TILE_TAG);
+.completes(TILE_TAG)
+.memory(Space::Tile, MemoryOp::Load)
+.check(one_sample);
 
 pub(super) const TILE_STORE: Form = Form::row(
     "TILE_STORE",
@@ -227,7 +251,8 @@ pub(super) const TILE_STORE: Form = Form::row(
     } else {
         Ok(())
     }
-});
+})
+.memory(Space::Tile, MemoryOp::Store);
 
 pub(super) const COVERAGE: Form = Form::row(
     "COVERAGE",
@@ -241,7 +266,7 @@ pub(super) const COVERAGE: Form = Form::row(
 .op(&[(0, "coverage")])
 .args(&[publication("param", 63)])
 .waits(WAIT)
-.drains();
+.drains_with_own_wait();
 
 pub(super) const DEPTH_STORE: Form = Form::row(
     "DEPTH_STORE",
@@ -255,7 +280,7 @@ pub(super) const DEPTH_STORE: Form = Form::row(
 .op(&[(0, "depth_store")])
 .args(&[publication("param", 63).align(2).span(Span::Regs(2))])
 .waits(WAIT)
-.drains();
+.drains_with_own_wait();
 
 pub(super) const VARY_STORE: Form = Form::row(
     "VARY_STORE",

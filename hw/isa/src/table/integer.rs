@@ -34,6 +34,24 @@ fn zero_constants(operands: &[&Operand], i: &Instr) -> Result<(), Illegal> {
     Ok(())
 }
 
+/// Only the uniform copy `u = A + 0` is proven (isa-0, 7, row 5), and no constant of a multiply-add
+/// (row 16).
+fn no_constants(i: &Instr) -> Option<&'static str> {
+    let word = i.bits();
+    let constant = i
+        .form()
+        .operands
+        .iter()
+        .any(|op| op.wide_constant(word).is_some());
+    constant.then_some("no inline constant is proven here")
+}
+
+/// As [`no_constants`], but B may be 0.
+fn only_b_constant(i: &Instr) -> Option<&'static str> {
+    A.wide_constant(i.bits())
+        .map(|_| "no inline constant A is proven")
+}
+
 /// The other operand of a form with a constant is a register or uniform.
 fn no_constant(op: &Operand, i: &Instr) -> Result<(), Illegal> {
     match op.wide_constant(i.bits()) {
@@ -55,7 +73,8 @@ pub(super) const IADD: Form = Form::row(
 .args(&[DW, A, B])
 .mods(&[HINT0])
 .waits(Wait::MASK12)
-.check(|i| zero_constants(&[&A, &B], i));
+.check(|i| zero_constants(&[&A, &B], i))
+.emit_rule(no_constants);
 
 pub(super) const IADDIA: Form = Form::row(
     "IADDIA.10",
@@ -72,7 +91,7 @@ pub(super) const IADDIA: Form = Form::row(
 ))
 .args(&[DW, A_CONST, B])
 .mods(&[HINT0])
-.waits(Wait::MASK12)
+.waits(Wait::MASK12.unproven())
 .check(|i| no_constant(&B, i))
 .do_not_emit("not validated on M4");
 
@@ -91,7 +110,7 @@ pub(super) const IADDIB: Form = Form::row(
 ))
 .args(&[DW, A, B_CONST])
 .mods(&[HINT0])
-.waits(Wait::MASK12)
+.waits(Wait::MASK12.unproven())
 .check(|i| no_constant(&A, i))
 .do_not_emit("not validated on M4");
 
@@ -109,7 +128,7 @@ pub(super) const IADD16A: Form = Form::row(
 .ops(Opcode::by(&[(7, 7)], &[(1, "iadd16"), (0, "isub16")]))
 .args(&[DW.half(24), A_CONST, B16])
 .mods(&[HINT0])
-.waits(Wait::MASK12)
+.waits(Wait::MASK12.unproven())
 .check(|i| no_constant(&B16, i))
 .do_not_emit("not known to have run");
 
@@ -147,7 +166,8 @@ pub(super) const UADD: Form = Form::row(
 ))
 .args(&[UW, A, B])
 .waits(Wait::MASK12)
-.check(|i| zero_constants(&[&A, &B], i));
+.check(|i| zero_constants(&[&A, &B], i))
+.emit_rule(only_b_constant);
 
 const MAD_A: Operand = AW.keep(49).rel(73).alt(wide_alt(81, (41, 48)));
 const MAD_B: Operand = BW.keep(58).rel(74).alt(wide_alt(83, (50, 57)));
@@ -170,7 +190,8 @@ pub(super) const IMAD: Form = Form::row(
 .args(&[DW, MAD_A, MAD_B, MAD_C])
 .mods(&[HINT0])
 .waits(Wait::MASK12)
-.check(|i| zero_constants(&[&MAD_A, &MAD_B, &MAD_C], i));
+.check(|i| zero_constants(&[&MAD_A, &MAD_B, &MAD_C], i))
+.emit_rule(no_constants);
 
 pub(super) const IMULW: Form = Form::row(
     "IMULW.12",
@@ -198,7 +219,8 @@ pub(super) const UMAD: Form = Form::row(
 .op(&[(0, "uniform_imad")])
 .args(&[UW, MAD_A, MAD_B, MAD_C])
 .waits(Wait::MASK12)
-.check(|i| zero_constants(&[&MAD_A, &MAD_B, &MAD_C], i));
+.check(|i| zero_constants(&[&MAD_A, &MAD_B, &MAD_C], i))
+.emit_rule(no_constants);
 
 pub(super) const UMULW: Form = Form::row(
     "UMULW.12",
@@ -278,7 +300,7 @@ pub(super) const UBFE: Form = Form::row(
     Operand::new("width", Role::Use, File::Imm, &[(84, 88)]),
 ])
 .mods(&[HINT0])
-.waits(Wait::MASK12)
+.waits(Wait::MASK12.unproven())
 .do_not_emit("the width field is read off one value");
 
 pub(super) const LSR: Form = Form::row(
@@ -307,7 +329,7 @@ pub(super) const LSR16: Form = Form::row(
 .ops(Opcode::by(&[(7, 7)], &[(0, "shl16"), (1, "shr16")]))
 .args(&[DW.half(24), AW.half(41).rel(72), BW.half(50).rel(73)])
 .mods(&[HINT0])
-.waits(Wait::MASK12)
+.waits(Wait::MASK12.unproven())
 .do_not_emit("not known to have run");
 
 pub(super) const ROTR: Form = Form::row(
@@ -345,7 +367,7 @@ pub(super) const FSHR: Form = Form::row(
 .op(&[(0, "fshr")])
 .args(&[DW, AW.keep(49).rel(72), CW.rel(74), BW.keep(58).rel(73)])
 .mods(&[HINT0])
-.waits(Wait::MASK12)
+.waits(Wait::MASK12.unproven())
 .do_not_emit("amounts above 63 are open");
 
 pub(super) const IADDSH: Form = Form::row(
@@ -360,7 +382,7 @@ pub(super) const IADDSH: Form = Form::row(
 .op(&[(0, "iadd_shl3")])
 .args(&[DW, A_CONST, BW.keep(58).rel(66)])
 .mods(&[HINT0])
-.waits(Wait::MASK12)
+.waits(Wait::MASK12.unproven())
 .do_not_emit("the shift amount field is unknown");
 
 const BIT_COUNT_ARGS: &[Operand] = &[DW, AW.keep(49).rel(52)];

@@ -9,6 +9,7 @@ use super::blocks::{A2, A4, B2, B4, D2, D4, PUB};
 use super::moves::exporting;
 use crate::bits::{Bit, Bits};
 use crate::form::{Completion, Constant, Form, Mark, Modifier, Opcode, Wait};
+use crate::instr::{Instr, Value};
 
 const TABLE: Opcode = Opcode::by(
     &[(32, 32), (43, 43), (33, 33), (16, 16)],
@@ -143,6 +144,18 @@ pub(super) const LOGICI: Form = Form::row(
 .waits(Wait::MASK45_61.unproven())
 .do_not_emit("not validated on M4");
 
+/// The two tables that depend on B alone fail on hardware (isa-1, 4.10), and even constants were
+/// never seen (isa-0, 7, row 4).
+fn logic_emit(i: &Instr) -> Option<&'static str> {
+    if matches!(i.op_name(), "movb" | "notb") {
+        Some("tables that depend on B alone fail on hardware")
+    } else if i.args().any(|a| matches!(a.value, Value::Int(_))) {
+        Some("even constants are not proven")
+    } else {
+        None
+    }
+}
+
 pub(super) const LOGIC: Form = Form::row(
     "LOGIC.10",
     10,
@@ -160,5 +173,7 @@ pub(super) const LOGIC: Form = Form::row(
     B2.scattered(41, Constant::Int(Bit::NONE)),
 ])
 .mods(&[PUB])
-.waits(Wait::MASK45_61)
-.completes(TAG);
+// A pending B is read stale (isa-2, 9.3).
+.waits(Wait::MASK45_61.only("A"))
+.completes(TAG)
+.emit_rule(logic_emit);

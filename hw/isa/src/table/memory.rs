@@ -3,8 +3,11 @@
 
 use super::blocks::{D3, gpr};
 use crate::bits::{Bit, Bits};
-use crate::form::{Alt, Completion, File, Form, Legal, Mark, Modifier, Operand, Role, Span, Wait};
+use crate::form::{
+    Alt, Completion, File, Form, Legal, Mark, MemoryOp, Modifier, Operand, Role, Space, Span, Wait,
+};
 use crate::illegal::Illegal;
+use crate::instr::Instr;
 
 /// Device access formats (isa-2, 2.2). The last four are accepted by the hardware, with a packing
 /// that is not verified (INFERRED).
@@ -21,6 +24,12 @@ const FORMATS: &[(u64, &str)] = &[
     (0x27, "i8x4"),
 ];
 const FORMAT: Modifier = Modifier::new("format", &[(64, 69)]).names(FORMATS).dot();
+/// Formats whose packing is not verified (isa-2, 2.2).
+fn unverified_format(i: &Instr) -> Option<&'static str> {
+    matches!(FORMAT.of(i), 0x0d | 0x07 | 0x27)
+        .then_some("the packing of this format is not verified")
+}
+
 /// Left shift of the index (isa-2, 2.1): 0..4, coded 1, 2, 3, 4, 0.
 const SHIFTS: &[(u64, &str)] = &[
     (1, "lsl0"),
@@ -79,7 +88,9 @@ pub(super) const DEV_LOAD: Form = Form::row(
     } else {
         Ok(())
     }
-});
+})
+.memory(Space::Device, MemoryOp::Load)
+.emit_rule(unverified_format);
 
 pub(super) const DEV_STORE: Form = Form::row(
     "DEV_STORE",
@@ -105,7 +116,9 @@ pub(super) const DEV_STORE: Form = Form::row(
     // 1 in vendor code (isa-0, 3).
     Modifier::hint("f70", 70, 0),
 ])
-.waits(Wait::MASK12);
+.waits(Wait::MASK12)
+.memory(Space::Device, MemoryOp::Store)
+.emit_rule(unverified_format);
 
 /// Word of the threadgroup root pointer.
 const ROOT: Operand = Operand::new("root", Role::Use, File::UniformPair, &[(34, 39)]);
@@ -125,7 +138,9 @@ pub(super) const TG_LOAD0: Form = Form::row(
 .op(&[(0, "threadgroup_load")])
 .args(&[TG_DST, ROOT])
 .waits(Wait::MASK12.unproven())
-.completes(Completion::Fixed(6));
+.completes(Completion::Fixed(6))
+.memory(Space::Threadgroup, MemoryOp::Load)
+.do_not_emit("not known to have run");
 
 pub(super) const TG_LOAD: Form = Form::row(
     "TG_LOAD",
@@ -139,7 +154,8 @@ pub(super) const TG_LOAD: Form = Form::row(
 .op(&[(0, "threadgroup_load")])
 .args(&[TG_DST, ROOT, TG_INDEX])
 .waits(Wait::MASK12.unproven())
-.completes(Completion::Fixed(6));
+.completes(Completion::Fixed(6))
+.memory(Space::Threadgroup, MemoryOp::Load);
 
 pub(super) const TG_STORE0: Form = Form::row(
     "TG_STORE0",
@@ -152,7 +168,9 @@ pub(super) const TG_STORE0: Form = Form::row(
 )
 .op(&[(0, "threadgroup_store")])
 .args(&[TG_DATA, ROOT])
-.waits(Wait::MASK12.unproven());
+.waits(Wait::MASK12.unproven())
+.memory(Space::Threadgroup, MemoryOp::Store)
+.do_not_emit("not known to have run");
 
 pub(super) const TG_STORE: Form = Form::row(
     "TG_STORE",
@@ -165,7 +183,8 @@ pub(super) const TG_STORE: Form = Form::row(
 )
 .op(&[(0, "threadgroup_store")])
 .args(&[TG_DATA, ROOT, TG_INDEX])
-.waits(Wait::MASK12.unproven());
+.waits(Wait::MASK12.unproven())
+.memory(Space::Threadgroup, MemoryOp::Store);
 
 /// Atomic operation codes (isa-2, 5.1).
 const ATOMIC_OPS: &[(u64, &str)] = &[
@@ -182,6 +201,8 @@ const ATOMIC_OPS: &[(u64, &str)] = &[
     (0x1e, "xchg"),
     (0x1f, "xor"),
 ];
+pub(crate) const DEV_ATOMIC_OP: Modifier = atomic_op(97, 101);
+pub(crate) const TG_ATOMIC_OP: Modifier = atomic_op(86, 90);
 const fn atomic_op(lo: u8, hi: u8) -> Modifier {
     Modifier::new("op", &[(lo, hi)]).names(ATOMIC_OPS).dot()
 }
@@ -190,9 +211,20 @@ const fn atomic_op(lo: u8, hi: u8) -> Modifier {
 const ATOMIC_DATA: Operand = gpr("data", Role::Use, &[(47, 53)])
     .span(Span::AtomicData)
     .destroyed();
-const RETURNS: Modifier = Modifier::flag("returns", 73);
-/// Releases the data register; the proven emitter writes the complement of `returns`.
-const DISCARDS: Modifier = Modifier::hint("discards", 78, 1);
+/// Bit 73 returns the old value, bit 78 releases the data register. The proven emitter writes one or
+/// the other; the two are independent (isa-4, 3.1; INFERRED).
+const RESULT: Modifier = Modifier::new("result", &[(73, 73), (78, 78)])
+    .names(&[
+        (2, "void"),
+        (1, "ret"),
+        (3, "ret_release"),
+        (0, "void_keep"),
+    ])
+    .dot();
+
+fn atomic_emit(i: &Instr) -> Option<&'static str> {
+    matches!(RESULT.of(i), 0 | 3).then_some("only void and ret are proven")
+}
 
 pub(super) const DEV_ATOMIC: Form = Form::row(
     "DEV_ATOMIC",
@@ -209,8 +241,10 @@ pub(super) const DEV_ATOMIC: Form = Form::row(
     base((40, 46), &[(77, 77), (104, 104)]).destroyed(),
     gpr("index", Role::Use, &[(55, 61)]).destroyed(),
 ])
-.mods(&[atomic_op(97, 101), RETURNS, DISCARDS])
-.waits(Wait::MASK12);
+.mods(&[DEV_ATOMIC_OP, RESULT])
+.waits(Wait::MASK12.only("data"))
+.memory(Space::Device, MemoryOp::Atomic)
+.emit_rule(atomic_emit);
 
 pub(super) const DEV_ATOMIC0: Form = Form::row(
     "DEV_ATOMIC0",
@@ -226,9 +260,10 @@ pub(super) const DEV_ATOMIC0: Form = Form::row(
     ATOMIC_DATA,
     base((40, 46), &[(77, 77), (104, 104)]).destroyed(),
 ])
-.mods(&[atomic_op(97, 101), RETURNS, DISCARDS])
-.waits(Wait::MASK12)
-.do_not_emit("use the indexed form with a zero index register");
+.mods(&[DEV_ATOMIC_OP, RESULT])
+.waits(Wait::MASK12.unproven())
+.do_not_emit("use the indexed form with a zero index register")
+.memory(Space::Device, MemoryOp::Atomic);
 
 pub(super) const TG_ATOMIC0: Form = Form::row(
     "TG_ATOMIC0",
@@ -246,13 +281,11 @@ pub(super) const TG_ATOMIC0: Form = Form::row(
         .span(Span::AtomicData)
         .rel(69),
 ])
-.mods(&[
-    atomic_op(86, 90),
-    Modifier::opaque("f66", &[(66, 68)], &[0]),
-])
+.mods(&[TG_ATOMIC_OP, Modifier::opaque("f66", &[(66, 68)], &[0])])
 .waits(Wait::MASK12.unproven())
 .completes(Completion::FixedIf(1, Bit::at(65)))
-.do_not_emit("not known to have run");
+.do_not_emit("not known to have run")
+.memory(Space::Threadgroup, MemoryOp::Atomic);
 
 pub(super) const TG_ATOMIC: Form = Form::row(
     "TG_ATOMIC",
@@ -265,12 +298,10 @@ pub(super) const TG_ATOMIC: Form = Form::row(
 )
 .op(&[(0, "threadgroup_atomic_raw")])
 // Data registers 126 and 127 in bits 40..46 of the direct form hang the GPU (HW).
-.mods(&[
-    atomic_op(86, 90),
-    Modifier::opaque("body", &[(24, 85)], &[]),
-])
+.mods(&[TG_ATOMIC_OP, Modifier::opaque("body", &[(24, 85)], &[])])
 .waits(Wait::MASK12.unproven())
-.do_not_emit("operand, index and result fields are not decoded");
+.do_not_emit("operand, index and result fields are not decoded")
+.memory(Space::Threadgroup, MemoryOp::Atomic);
 
 /// Scratch word of a spill, 0..8191.
 const fn word(index: &[(u8, u8)]) -> Operand {
@@ -289,7 +320,8 @@ pub(super) const SCR_FILL: Form = Form::row(
 .op(&[(0, "scratch_fill")])
 .args(&[D3, word(&[(9, 14), (33, 39)])])
 .waits(Wait::MASK45_61)
-.completes(Completion::Tag(Bits::new(&[(29, 31)])));
+.completes(Completion::Tag(Bits::new(&[(29, 31)])))
+.memory(Space::Scratch, MemoryOp::Load);
 
 pub(super) const SCR_SAVE: Form = Form::row(
     "SCR_SAVE",
@@ -303,10 +335,13 @@ pub(super) const SCR_SAVE: Form = Form::row(
 .op(&[(0, "scratch_save")])
 .args(&[
     word(&[(4, 7), (22, 23), (44, 44), (50, 55)]).role(Role::Def),
-    gpr("src", Role::Use, &[(9, 14), (40, 40)]).destroyed(),
+    gpr("src", Role::Use, &[(9, 14), (40, 40)])
+        .destroyed()
+        .held(),
 ])
 .waits(Wait::MASK45_61)
-.completes(Completion::Tag(Bits::new(&[(58, 60)])));
+.completes(Completion::Tag(Bits::new(&[(58, 60)])))
+.memory(Space::Scratch, MemoryOp::Store);
 
 const fn private_offset(lo: u8, hi: u8) -> Operand {
     Operand::new("offset", Role::Use, File::Imm, &[(lo, hi)])
@@ -325,7 +360,8 @@ pub(super) const PRIV_LOAD: Form = Form::row(
 .op(&[(0, "private_load")])
 .args(&[TG_DST, PRIV_INDEX, private_offset(64, 76)])
 .waits(Wait::MASK12.unproven())
-.completes(Completion::Fixed(6));
+.completes(Completion::Fixed(6))
+.memory(Space::Scratch, MemoryOp::Load);
 
 pub(super) const PRIV_STORE: Form = Form::row(
     "PRIV_STORE",
@@ -338,4 +374,5 @@ pub(super) const PRIV_STORE: Form = Form::row(
 )
 .op(&[(0, "private_store")])
 .args(&[TG_DATA, PRIV_INDEX, private_offset(62, 74)])
-.waits(Wait::MASK12.unproven());
+.waits(Wait::MASK12.unproven())
+.memory(Space::Scratch, MemoryOp::Store);

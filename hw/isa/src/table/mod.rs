@@ -15,7 +15,14 @@ mod special;
 mod subgroup;
 mod texture;
 
+pub use subgroup::reduce_type;
 pub use texture::{RESULT_MASKS, TEXTURE_MODES, TextureMode, texture_mode};
+
+pub(crate) use fragment::{BLOCK_MODE, IMAGE_KIND};
+pub(crate) use memory::{DEV_ATOMIC_OP, TG_ATOMIC_OP};
+pub(crate) use texture::{components, words};
+
+use std::sync::LazyLock;
 
 use crate::form::Form;
 
@@ -178,6 +185,27 @@ table! {
     Frame = control::FRAME,
     FShR = integer::FSHR,
     IAddSh = integer::IADDSH,
+}
+
+/// For each row, the earlier rows of its length that overlap with it: the tie-breaks of isa-0, 1.3.
+static EARLIER: LazyLock<Vec<Vec<FormId>>> = LazyLock::new(|| {
+    let overlap = |a: &Form, b: &Form| a.len == b.len && (a.value ^ b.value) & a.mask & b.mask == 0;
+    let earlier = |(i, form): (usize, &Form)| {
+        let rows = FormId::ALL[..i].iter().copied();
+        rows.filter(|id| overlap(id.form(), form)).collect()
+    };
+    FORMS.iter().enumerate().map(earlier).collect()
+});
+
+/// The rows that win over row `id`.
+pub(crate) fn earlier_rows(id: FormId) -> &'static [FormId] {
+    &EARLIER[id as usize]
+}
+
+/// The row before `id` that these bits select.
+pub(crate) fn earlier_claim(id: FormId, bits: u128) -> Option<FormId> {
+    let claims = |row: &&FormId| bits & row.form().mask == row.form().value;
+    earlier_rows(id).iter().find(claims).copied()
 }
 
 impl FormId {

@@ -3,7 +3,9 @@
 
 use super::blocks::{A4, D3, D4};
 use crate::bits::{Bit, Bits};
-use crate::form::{Alt, Completion, File, Flow, Form, Legal, Mark, Modifier, Operand, Role, Wait};
+use crate::form::{
+    Alt, Completion, File, Flow, Form, Legal, Mark, Modifier, Operand, Role, Span, Wait,
+};
 use crate::illegal::Illegal;
 
 /// The 32 literal bits, least significant piece first (isa-1, 4.1 `MOV_IMM32`).
@@ -69,7 +71,8 @@ pub(super) const EXPORT_IMM32: Form = Form::row(
 )
 .op(&[(0, "export_imm")])
 .args(&[D4.file(File::Publication), LITERAL])
-.completes(Completion::Tag(Bits::new(&[(77, 79)])));
+.completes(Completion::Tag(Bits::new(&[(77, 79)])))
+.do_not_emit("not known to have run");
 
 pub(super) const ATOMIC_RESULT: Form = Form::row(
     "ATOMIC_RESULT",
@@ -125,7 +128,7 @@ pub(super) const ZEXT16: Form = Form::row(
 )
 .aka(&["SR_ZEXT"])
 .op(&[(0, "zext16")])
-.args(&[D4.role(Role::UseDef)])
+.args(&[D4.role(Role::UseDef).span(Span::Widened)])
 .mods(&[Modifier::ignored("ignored", &[(8, 15)])]);
 
 pub(super) const STOP: Form = Form::row(
@@ -182,7 +185,7 @@ pub(super) const ARGW: Form = Form::row(
     D4.file(File::Uniform),
     Operand::new("A", Role::Use, File::Gpr, &[(9, 14)]),
 ])
-.waits(Wait::INDEX29);
+.waits(Wait::INDEX29.proven_for(0b10));
 
 pub(super) const EXPORT_MOVE4: Form = Form::row(
     "EXPORT_MOVE4",
@@ -196,7 +199,8 @@ pub(super) const EXPORT_MOVE4: Form = Form::row(
 .op(&[(0, "export_mov")])
 .args(&[D4.file(File::Publication), A4])
 .waits(Wait::INDEX29.unproven())
-.completes(Completion::Fixed(1));
+.completes(Completion::Fixed(1))
+.do_not_emit("not validated on M4");
 
 pub(super) const UMOV: Form = Form::row(
     "UMOV.4",

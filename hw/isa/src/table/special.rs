@@ -30,6 +30,12 @@ const RCP_RESULT: Modifier = Modifier::new("d16", &[(57, 57)])
     .dot();
 const RCP_H: Modifier = Modifier::flag("h", 68);
 
+/// Operand types that only vendor programs use.
+fn sfu_emit(i: &Instr) -> Option<&'static str> {
+    let usual = matches!((SFU_FORMAT.of(i), SFU_SOURCE.of(i)), (0, 2) | (1 | 2, 1));
+    (!usual).then_some("these operand types are not proven")
+}
+
 pub(super) const RCP: Form = Form::row(
     "RCP.10",
     10,
@@ -132,7 +138,8 @@ pub(super) const SFU: Form = Form::row(
 .args(SFU_ARGS)
 .mods(SFU_MODS)
 .waits(Wait::MASK12)
-.check(sfu_types);
+.check(sfu_types)
+.emit_rule(sfu_emit);
 
 const fn sfu_af(value: &'static str, ops: Opcode, what: &'static str) -> Form {
     Form::row(
@@ -149,6 +156,7 @@ const fn sfu_af(value: &'static str, ops: Opcode, what: &'static str) -> Form {
     .mods(SFU_MODS)
     .waits(Wait::MASK12)
     .check(sfu_types)
+    .emit_rule(sfu_emit)
 }
 
 pub(super) const SFU_RSQRT: Form = sfu_af(
@@ -173,7 +181,6 @@ const NORM_FORMATS: &[(u64, &str)] =
 const PACK_FORMAT: Modifier = Modifier::new("format", &[(77, 79)])
     .names(NORM_FORMATS)
     .dot();
-const PACK_HALF: Modifier = Modifier::flag("hD", 24);
 
 pub(super) const PACKN: Form = Form::row(
     "PACKN.10",
@@ -186,15 +193,15 @@ pub(super) const PACKN: Form = Form::row(
 )
 .op(&[(0, "pack_norm")])
 .args(&[
-    DW.span(Span::PackResult),
+    DW.half(24).span(Span::PackResult),
     AW.keep_zero(49).rel(63),
     BW.keep_zero(58).rel(64),
 ])
-.mods(&[PACK_FORMAT, PACK_HALF, HINT0])
+.mods(&[PACK_FORMAT, HINT0])
 .waits(Wait::MASK12.unproven())
 .check(|i| {
     let eight = matches!(PACK_FORMAT.of(i), 3 | 6);
-    if eight || PACK_HALF.of(i) == 0 {
+    if eight || !i.raw_bit(24) {
         Ok(())
     } else {
         Err(Illegal::rule("hD", 1, "0 in the 16-bit formats"))
@@ -202,8 +209,14 @@ pub(super) const PACKN: Form = Form::row(
 });
 
 const UNPACK_MODE: Modifier = Modifier::new("mode", &[(60, 62)]).names(NORM_FORMATS).dot();
-const UNPACK_WIDE: Modifier = Modifier::flag("w16", 51).default(1);
-const UNPACK_HALF: Modifier = Modifier::flag("hA", 41);
+/// 1 in the 16-bit modes.
+const UNPACK_WIDE: Modifier = Modifier::derived("w16", 51).default(1);
+
+fn unpack_wide(word: u128) -> u128 {
+    UNPACK_WIDE
+        .bits
+        .put(word, u64::from(matches!(UNPACK_MODE.bits.get(word), 2 | 4)))
+}
 
 pub(super) const UNPACKN: Form = Form::row(
     "UNPACKN.8",
@@ -215,24 +228,23 @@ pub(super) const UNPACKN: Form = Form::row(
     "unpack two normalised components",
 )
 .op(&[(0, "unpack_norm")])
-.args(&[DW.span(Span::Regs(2)).align(2), AW.keep(49).rel(52)])
-.mods(&[UNPACK_MODE, UNPACK_WIDE, UNPACK_HALF])
+.args(&[
+    DW.span(Span::Regs(2)).align(2),
+    AW.half(41)
+        .span(Span::NarrowIfClear(Bit::at(51)))
+        .keep(49)
+        .rel(52),
+])
+.mods(&[UNPACK_MODE, UNPACK_WIDE])
 .waits(Wait::MASK12)
 .check(|i| {
-    let sixteen = matches!(UNPACK_MODE.of(i), 2 | 4);
-    let wide = UNPACK_WIDE.of(i);
-    if (wide == 1) != sixteen {
-        Err(Illegal::rule(
-            "w16",
-            wide,
-            "1 in the 16-bit modes, 0 in the 8-bit ones",
-        ))
-    } else if sixteen && UNPACK_HALF.of(i) == 1 {
+    if UNPACK_WIDE.of(i) == 1 && i.raw_bit(41) {
         Err(Illegal::rule("hA", 1, "0 in the 16-bit modes"))
     } else {
         Ok(())
     }
-});
+})
+.derive(unpack_wide);
 
 pub(super) const DERIV: Form = Form::row(
     "DERIV.10",

@@ -5,7 +5,7 @@ use super::blocks::{DW, HINT1, gpr};
 use crate::bits::{Bit, Bits};
 use crate::form::{Alt, File, Form, Mark, Modifier, Opcode, Operand, Release, Role, Wait};
 use crate::illegal::Illegal;
-use crate::instr::Instr;
+use crate::instr::{Instr, Value};
 
 /// The wait mask worked in programs that ran on A18 Pro.
 const WAIT: Wait = Wait::MASK12.unproven();
@@ -29,44 +29,104 @@ const OPERATIONS: &[(u64, &str)] = &[
     (0b1111, "fmax"),
 ];
 
-/// The (operation, type byte) pairs of isa-2, 8.1 and isa-4, 4.2. The type byte is no regular
-/// pattern, so nothing outside this list decodes.
-const TYPES: &[(u64, &[u64])] = &[
-    (0b1001, &[0x03, 0x01, 0x0b, 0x09]),
-    (0b1000, &[0x03, 0x01]),
-    (0b0000, &[0x03, 0x01]),
-    (0b0001, &[0x03, 0x01]),
-    (0b1010, &[0x07, 0x05]),
-    (0b0010, &[0x07, 0x05]),
-    (0b1011, &[0x03, 0x01]),
-    (0b0011, &[0x03, 0x01, 0x07]),
-    (0b0110, &[0x12, 0x02, 0x32, 0x22]),
-    (0b1110, &[0x12, 0x02, 0x32, 0x22]),
-    (0b1101, &[0x12]),
-    (0b1111, &[0x12]),
-    (0b0100, &[0x08, 0x18, 0x10]),
-    (0b1100, &[0x08, 0x18, 0x10]),
+/// A type byte: what it does and whether it goes with a released source.
+struct Type {
+    code: u8,
+    scan: bool,
+    released: bool,
+}
+
+const fn ty(code: u8, scan: bool, released: bool) -> Type {
+    Type {
+        code,
+        scan,
+        released,
+    }
+}
+
+/// The type bytes of each operation (isa-2, 8.1 and isa-4, 4.2). They are no regular pattern, so
+/// nothing outside this list decodes. Bit 49 is the complement of `released`.
+const TYPES: &[(u64, &[Type])] = &[
+    (
+        0b1001,
+        &[
+            ty(3, false, true),
+            ty(1, false, false),
+            ty(0x0b, true, true),
+            ty(9, true, false),
+        ],
+    ),
+    (0b1000, &[ty(3, false, true), ty(1, false, false)]),
+    (0b0000, &[ty(3, false, true), ty(1, false, false)]),
+    (0b0001, &[ty(3, false, true), ty(1, false, false)]),
+    (0b1010, &[ty(7, false, true), ty(5, false, false)]),
+    (0b0010, &[ty(7, false, true), ty(5, false, false)]),
+    (0b1011, &[ty(3, false, true), ty(1, false, false)]),
+    (
+        0b0011,
+        &[ty(3, false, true), ty(1, false, false), ty(7, true, true)],
+    ),
+    (0b0110, F32_TYPES),
+    (0b1110, F32_TYPES),
+    (0b1101, &[ty(0x12, false, true)]),
+    (0b1111, &[ty(0x12, false, true)]),
+    (0b0100, F16_TYPES),
+    (0b1100, F16_TYPES),
 ];
+const F32_TYPES: &[Type] = &[
+    ty(0x12, false, true),
+    ty(2, false, false),
+    ty(0x32, true, true),
+    ty(0x22, true, false),
+];
+const F16_TYPES: &[Type] = &[
+    ty(8, false, true),
+    ty(0x18, true, true),
+    ty(0x10, true, false),
+];
+
+/// The type byte of a subgroup or quad reduction by the operation's name; `None` when that
+/// combination is not known.
+#[must_use]
+pub fn reduce_type(operation: &str, scan: bool, released: bool) -> Option<u8> {
+    let code = OPERATIONS.iter().find(|(_, name)| *name == operation)?.0;
+    let (_, types) = TYPES.iter().find(|(op, _)| *op == code)?;
+    types
+        .iter()
+        .find(|t| t.scan == scan && t.released == released)
+        .map(|t| t.code)
+}
 
 const OPERATION: Modifier = Modifier::new("operation", &[(8, 10), (7, 7)])
     .names(OPERATIONS)
     .dot();
-const TYPE: Modifier = Modifier::new("type", &[(56, 63)]).default(0x03);
+const TYPE: Modifier = Modifier::new("type", &[(56, 63)]).default(0x01);
 
-fn reduce_type(i: &Instr) -> Result<(), Illegal> {
-    let (op, ty) = (OPERATION.of(i), TYPE.of(i));
-    if TYPES
+fn known_type(i: &Instr) -> Result<(), Illegal> {
+    let (op, code) = (OPERATION.of(i), TYPE.of(i));
+    let released = !i.raw_bit(49);
+    let known = TYPES
         .iter()
-        .any(|&(o, types)| o == op && types.contains(&ty))
-    {
+        .filter(|(o, _)| *o == op)
+        .flat_map(|(_, types)| *types)
+        .any(|t| u64::from(t.code) == code && t.released == released);
+    if known {
         Ok(())
     } else {
         Err(Illegal::rule(
             "type",
-            ty,
-            "a type byte listed for this operation (isa-2, 8.1)",
+            code,
+            "a type byte of this operation and release (isa-2, 8.1)",
         ))
     }
+}
+
+/// Registers above r63 are not proven in subgroup operations (isa-2, 8).
+fn low_registers(i: &Instr) -> Option<&'static str> {
+    let high = |a: crate::Arg| matches!(a.value, Value::Reg(r) if r.index > 63);
+    i.args()
+        .any(high)
+        .then_some("registers above r63 are not proven here")
 }
 
 pub(super) const SG_REDUCE: Form = Form::row(
@@ -85,7 +145,8 @@ pub(super) const SG_REDUCE: Form = Form::row(
 .args(&[DW.named("dst"), SRC.rel_unless(49)])
 .mods(&[OPERATION, TYPE, HINT1])
 .waits(WAIT)
-.check(reduce_type);
+.check(known_type)
+.emit_rule(low_registers);
 
 const LANE_IS_REGISTER: Bit = Bit::at(67);
 const SHUFFLE_SRC: Operand = {
@@ -139,7 +200,8 @@ pub(super) const SG_SHUFFLE: Form = Form::row(
 ])
 // lane_kind, bits 64..71: 0x04 = immediate, 0x1c = register.
 .constant(&[(64, 71)], 0x04)
-.waits(WAIT);
+.waits(WAIT)
+.emit_rule(low_registers);
 
 pub(super) const SG_SHUFFLE12: Form = Form::row(
     "SG_SHUFFLE12",
@@ -178,7 +240,8 @@ pub(super) const SG_BALLOT: Form = Form::row(
 .op(&[(0, "ballot")])
 .args(&[DW.named("dst"), SRC.destroyed()])
 .mods(&[Modifier::opaque("test", &[(72, 79)], &[0x12, 0x04]), HINT1])
-.waits(WAIT);
+.waits(WAIT)
+.emit_rule(low_registers);
 
 pub(super) const SG_BALLOTC: Form = Form::row(
     "SG_BALLOTC",

@@ -77,10 +77,11 @@ pub(crate) fn instruction(id: FormId, rng: &mut Rng, strict: bool) -> Option<Ins
         if form.name == "ATOMIC_RESULT" {
             bits = tag.put(bits, 1 + rng.below(6));
         }
-        if form.name == "TEX" {
-            // Both tags name the same slot.
-            let b = form.modifiers[form.modifier("tagB")?].bits;
-            bits = b.put(bits, tag.get(bits));
+        if let agx_isa::Completion::TwinTag(_, copy) = form.completion {
+            bits = copy.put(bits, tag.get(bits));
+        }
+        if let Some(derive) = form.derive {
+            bits = derive(bits);
         }
         if let Ok(instr) = Instr::from_word(id, bits)
             && instr.check(strict).is_ok()

@@ -71,7 +71,7 @@ impl Launcher {
             .entry_offset
             .checked_mul(2)
             .and_then(|twice| twice.checked_add(0x2a));
-        set_modifier(&mut target, "entry", field.ok_or("entry offset")?)?;
+        set_modifier(&mut target, "t", field.ok_or("entry offset")?)?;
         Ok(target)
     }
 

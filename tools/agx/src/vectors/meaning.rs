@@ -276,24 +276,18 @@ pub(super) static PACK_RESULT: Custom = custom(
         if narrow != high.is_some() {
             return Err("the format writes another width".to_owned());
         }
-        // The table keeps the half in a field of its own, or in the register.
-        let form = instr.form();
-        let by_field = form.modifier("hD").is_some();
         let half = match high {
             None => Half::Whole,
-            Some(1) if !by_field => Half::High,
+            Some(1) => Half::High,
             Some(_) => Half::Low,
         };
-        if by_field {
-            set_modifier(instr, "hD", high.unwrap_or(0))?;
-        }
         let wanted = Reg {
             half,
             ..register(name)?.reg()
         };
         set_value(instr, index, Operand::Reg(wanted))
     },
-    |form| operand_bits(form, "D") | modifier_bits(form, "hD"),
+    |form| operand_bits(form, "D"),
 );
 
 /// `r0,r1`: A and B.
@@ -318,11 +312,7 @@ fn releases(form: &Form, names: &[&str]) -> u128 {
         .filter_map(|name| form.operand(name))
         .fold(0, |mask, index| {
             let op = &form.operands[index];
-            let release = match op.release {
-                Release::If(bit) | Release::Unless(bit) => bit.bits().mask(),
-                _ => 0,
-            };
-            mask | release | op.keep.bit().bits().mask()
+            mask | op.release.bits().mask() | op.keep.bit().bits().mask()
         })
 }
 
@@ -330,10 +320,42 @@ fn releases(form: &Form, names: &[&str]) -> u128 {
 pub(super) static UNPACK_MODE: Custom = early(
     |parts, value, _| {
         let mode = integer(value)?;
-        set_modifier(&mut parts[0], "mode", mode)?;
-        set_modifier(&mut parts[0], "w16", u64::from(matches!(mode, 2 | 4)))
+        set_modifier(&mut parts[0], "mode", mode)
     },
     |form| modifier_bits(form, "mode") | modifier_bits(form, "w16"),
+);
+
+/// Which half an unpack reads: a name, or whether it is the high one.
+pub(super) static UNPACK_HALF: Custom = custom(
+    |parts, value, _| {
+        let high = match value {
+            Value::String(text) => match text.as_str() {
+                "lo" => false,
+                "hi" => true,
+                other => return Err(format!("`{other}` is no half")),
+            },
+            other => boolean(other)?,
+        };
+        let index = operand(&parts[0], "A")?;
+        let old = parts[0].arg(index);
+        let Operand::Reg(reg) = old.value else {
+            return Err("no register".to_owned());
+        };
+        let half = match (reg.half, high) {
+            // The 16-bit modes read the whole register.
+            (Half::Whole, false) => Half::Whole,
+            (_, true) => Half::High,
+            (_, false) => Half::Low,
+        };
+        let value = Operand::Reg(Reg { half, ..reg });
+        parts[0]
+            .set_arg(index, Arg { value, ..old })
+            .map_err(|e| e.to_string())
+    },
+    |form| {
+        form.operand("A")
+            .map_or(0, |a| form.operands[a].half.bits().mask())
+    },
 );
 
 /// Cube helper by number; it is the operation.
@@ -631,10 +653,13 @@ pub(super) static ATOMIC_INDEX: Custom = custom(
 pub(super) static RETURNS: Custom = custom(
     |parts, value, _| {
         let returns = boolean(value)?;
-        set_modifier(&mut parts[0], "returns", u64::from(returns))?;
-        set_modifier(&mut parts[0], "discards", u64::from(!returns))
+        set_name(
+            &mut parts[0],
+            "result",
+            if returns { "ret" } else { "void" },
+        )
     },
-    |form| modifier_bits(form, "returns") | modifier_bits(form, "discards"),
+    |form| modifier_bits(form, "result"),
 );
 
 // ---- Control flow ----
@@ -728,7 +753,7 @@ pub(super) static REDUCTION: Custom = custom(
 pub(super) static SCAN: Custom = custom(
     |parts, value, _| {
         same(string(value)?, "exclusive")?;
-        let ty = parts[0].modifier("type");
+        let ty = parts[0].modifier("type").ok_or("no type byte")?;
         set_modifier(&mut parts[0], "type", ty | 8)
     },
     |form| modifier_bits(form, "type"),
@@ -816,12 +841,9 @@ pub(super) static TEXTURE_SLOT: Custom = custom(
     |parts, value, _| {
         let slot = u8::try_from(integer(value)?).map_err(|_| "no slot")?;
         parts[0].set_completion(slot).map_err(|e| e.to_string())?;
-        if parts[0].form().modifier("tagB").is_some() {
-            set_modifier(&mut parts[0], "tagB", u64::from(slot) - 1)?;
-        }
         same(Some(slot), parts[0].completes())
     },
-    |form| form.completion.bits().mask() | modifier_bits(form, "tagB"),
+    |form| form.completion.mask(),
 );
 
 /// Constant texel offset; the mode must take one.
@@ -829,7 +851,10 @@ pub(super) static TEXTURE_OFFSET: Custom = custom(
     |parts, value, _| {
         let list = value.as_array().filter(|list| list.len() == 2);
         let list = list.ok_or_else(|| format!("`{value}` are no two offsets"))?;
-        let mode = texture_mode(parts[0].modifier("mode")).ok_or("unknown mode")?;
+        let mode = parts[0]
+            .modifier("mode")
+            .and_then(texture_mode)
+            .ok_or("unknown mode")?;
         if !mode.name.ends_with("offset") {
             return Err(format!("mode {} takes no offset", mode.name));
         }

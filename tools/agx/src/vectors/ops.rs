@@ -180,8 +180,9 @@ const SELECT_CONSTANTS: &[(&str, Bind)] = &[
 const AB: &[(&str, Bind)] = &[("a", Reg(&["A"])), ("b", Reg(&["B"]))];
 const BA: &[(&str, Bind)] = &[("a", Reg(&["B"])), ("b", Reg(&["A"]))];
 const UNPACK: &[(&str, Bind)] = &[
-    ("source_half", Names("hA", &[("lo", 0), ("hi", 1)])),
-    ("high_half", Flag("hA")),
+    ("src0", Index("A")),
+    ("source_half", Custom(&m::UNPACK_HALF)),
+    ("high_half", Custom(&m::UNPACK_HALF)),
     ("format_mode", Custom(&m::UNPACK_MODE)),
 ];
 const PACK: &[(&str, Bind)] = &[
@@ -266,7 +267,7 @@ macro_rules! select {
 
 /// A select between constants after a compare with a uniform, for one relation.
 const UNIFORM_SELECT: Cases =
-    One(&[Shape::new(&["select.10.feq r0, u0, r0, #0, #0"]).keys(SELECT_UNIFORM)]);
+    One(&[Shape::new(&["select.10.feq.d32 r0, u0, r0, #0, #0"]).keys(SELECT_UNIFORM)]);
 
 /// A texture operation, as written.
 macro_rules! texture {
@@ -382,11 +383,11 @@ pub(super) static OPS: &[(&str, Cases)] = &[
     ),
     (
         "unpack_snorm4x8",
-        simple!("unpack_norm.snorm8 r0:r1, r0, w16=0"; UNPACK),
+        simple!("unpack_norm.snorm8 r0:r1, r0.l"; UNPACK),
     ),
     (
         "unpack_unorm4x8",
-        simple!("unpack_norm.unorm8 r0:r1, r0, w16=0"; UNPACK),
+        simple!("unpack_norm.unorm8 r0:r1, r0.l"; UNPACK),
     ),
     (
         "unpack_norm",
@@ -582,7 +583,7 @@ pub(super) static OPS: &[(&str, Cases)] = &[
     ("select_uge_uniform", UNIFORM_SELECT),
     (
         "select_small_constants",
-        One(&[Shape::new(&["select.10.feq r0.l, r0, r0, #0, #0, wide=0"]).keys(SELECT_CONSTANTS)]),
+        One(&[Shape::new(&["select.10.feq.d16 r0.l, r0, r0, #0, #0"]).keys(SELECT_CONSTANTS)]),
     ),
     // Memory.
     (
@@ -607,43 +608,43 @@ pub(super) static OPS: &[(&str, Cases)] = &[
     ),
     (
         "device_atomic_add",
-        simple!("device_atomic.add r0, u0:u1, r0"; ATOMIC),
+        simple!("device_atomic.add.void r0, u0:u1, r0"; ATOMIC),
     ),
     (
         "device_atomic_and",
-        simple!("device_atomic.and r0, u0:u1, r0"; ATOMIC),
+        simple!("device_atomic.and.void r0, u0:u1, r0"; ATOMIC),
     ),
     (
         "device_atomic_cmpxchg",
-        simple!("device_atomic.cmpxchg r0:r1, u0:u1, r0"; ATOMIC),
+        simple!("device_atomic.cmpxchg.void r0:r1, u0:u1, r0"; ATOMIC),
     ),
     (
         "device_atomic_imax",
-        simple!("device_atomic.imax r0, u0:u1, r0"; ATOMIC),
+        simple!("device_atomic.imax.void r0, u0:u1, r0"; ATOMIC),
     ),
     (
         "device_atomic_imin",
-        simple!("device_atomic.imin r0, u0:u1, r0"; ATOMIC),
+        simple!("device_atomic.imin.void r0, u0:u1, r0"; ATOMIC),
     ),
     (
         "device_atomic_or",
-        simple!("device_atomic.or r0, u0:u1, r0"; ATOMIC),
+        simple!("device_atomic.or.void r0, u0:u1, r0"; ATOMIC),
     ),
     (
         "device_atomic_sub",
-        simple!("device_atomic.sub r0, u0:u1, r0"; ATOMIC),
+        simple!("device_atomic.sub.void r0, u0:u1, r0"; ATOMIC),
     ),
     (
         "device_atomic_umax",
-        simple!("device_atomic.umax r0, u0:u1, r0"; ATOMIC),
+        simple!("device_atomic.umax.void r0, u0:u1, r0"; ATOMIC),
     ),
     (
         "device_atomic_umin",
-        simple!("device_atomic.umin r0, u0:u1, r0"; ATOMIC),
+        simple!("device_atomic.umin.void r0, u0:u1, r0"; ATOMIC),
     ),
     (
         "device_atomic_xor",
-        simple!("device_atomic.xor r0, u0:u1, r0"; ATOMIC),
+        simple!("device_atomic.xor.void r0, u0:u1, r0"; ATOMIC),
     ),
     (
         "atomic_result",
@@ -682,49 +683,49 @@ pub(super) static OPS: &[(&str, Cases)] = &[
     // Subgroups.
     (
         "quad_min_i32",
-        One(&[Shape::new(&["quad_reduce.imin r0, r0, type=7"])
+        One(&[Shape::new(&["quad_reduce.imin r0, ^r0, type=7"])
             .keys(REDUCE)
             .pins(&["type"])]),
     ),
     (
         "quad_sum_i32",
-        One(&[Shape::new(&["quad_reduce.iadd r0, r0"])
+        One(&[Shape::new(&["quad_reduce.iadd r0, ^r0, type=3"])
             .keys(REDUCE)
             .pins(&["type"])]),
     ),
     (
         "simd_and",
-        One(&[Shape::new(&["subgroup_reduce.and r0, r0"])
+        One(&[Shape::new(&["subgroup_reduce.and r0, ^r0, type=3"])
             .keys(REDUCE)
             .pins(&["type"])]),
     ),
     (
         "simd_or",
-        One(&[Shape::new(&["subgroup_reduce.or r0, r0"])
+        One(&[Shape::new(&["subgroup_reduce.or r0, ^r0, type=3"])
             .keys(REDUCE)
             .pins(&["type"])]),
     ),
     (
         "simd_umax",
-        One(&[Shape::new(&["subgroup_reduce.umax r0, r0"])
+        One(&[Shape::new(&["subgroup_reduce.umax r0, ^r0, type=3"])
             .keys(REDUCE)
             .pins(&["type"])]),
     ),
     (
         "simd_sum_i32",
-        One(&[Shape::new(&["subgroup_reduce.iadd r0, r0"])
+        One(&[Shape::new(&["subgroup_reduce.iadd r0, ^r0, type=3"])
             .keys(REDUCE)
             .pins(&["type"])]),
     ),
     (
         "simd_sum_f32",
-        One(&[Shape::new(&["subgroup_reduce.fadd r0, r0, type=0x12"])
+        One(&[Shape::new(&["subgroup_reduce.fadd r0, ^r0, type=0x12"])
             .keys(REDUCE)
             .pins(&["type"])]),
     ),
     (
         "simd_exclusive_sum_i32",
-        One(&[Shape::new(&["subgroup_reduce.iadd r0, r0, type=0xb"])
+        One(&[Shape::new(&["subgroup_reduce.iadd r0, ^r0, type=0xb"])
             .keys(REDUCE)
             .pins(&["type"])]),
     ),
@@ -739,89 +740,90 @@ pub(super) static OPS: &[(&str, Cases)] = &[
     // Textures. The compiled code of the vectors waits for slot 1, where parameters complete.
     (
         "texture_sample",
-        simple!("texture.2d.sample r0:r3, p0:p1, tex0, samp0, slot=1"; TEXTURE),
+        simple!("texture.2d.sample r0:r3, ^p0:p1, tex0, samp0, slot=1"; TEXTURE),
     ),
     (
         "texture_sample_2d",
-        texture!("texture.2d.sample r0:r3, p0:p1, tex0, samp0, wait=1, slot=1"),
+        texture!("texture.2d.sample r0:r3, ^p0:p1, tex0, samp0, wait=1, slot=1"),
     ),
     (
         "texture_sample_2d_lod",
-        texture!("texture.2d_lod.sample r0:r3, p0:p3, tex0, samp0, wait=1, slot=1"),
+        texture!("texture.2d_lod.sample r0:r3, ^p0:p3, tex0, samp0, wait=1, slot=1"),
     ),
     (
         "texture_sample/lod/grad",
         Every(&[
-            Shape::new(&["texture.2d.sample r0:r3, p0:p1, tex0, samp0, slot=1"]).keys(TEXTURE),
-            Shape::new(&["texture.2d_lod.sample r0:r3, p0:p3, tex0, samp0, slot=1"]).keys(TEXTURE),
-            Shape::new(&["texture.2d_grad.sample r0:r3, p0:p7, tex0, samp0, slot=1"]).keys(TEXTURE),
+            Shape::new(&["texture.2d.sample r0:r3, ^p0:p1, tex0, samp0, slot=1"]).keys(TEXTURE),
+            Shape::new(&["texture.2d_lod.sample r0:r3, ^p0:p3, tex0, samp0, slot=1"]).keys(TEXTURE),
+            Shape::new(&["texture.2d_grad.sample r0:r3, ^p0:p7, tex0, samp0, slot=1"])
+                .keys(TEXTURE),
         ]),
     ),
     (
         "sample_implicit",
-        texture!("texture.2d.sample r0:r3, p0:p1, tex0, samp0, retire, slot=1"),
+        texture!("texture.2d.sample r0:r3, ^p0:p1, tex0, samp0, retire, slot=1"),
     ),
     (
         "sample_implicit_offset_1_1",
         texture!(
-            "texture.2d_offset.sample r0:r3, p0:p1, tex0, samp0, retire, offset_x=1, offset_y=1, slot=1"
+            "texture.2d_offset.sample r0:r3, ^p0:p1, tex0, samp0, retire, offset_x=1, offset_y=1, slot=1"
         ),
     ),
     (
         "sample_lod_offset_1_1",
         texture!(
-            "texture.2d_lod_imm_offset.sample r0:r3, p0:p1, tex0, samp0, offset_x=1, offset_y=1, slot=1"
+            "texture.2d_lod_imm_offset.sample r0:r3, ^p0:p1, tex0, samp0, offset_x=1, offset_y=1, slot=1"
         ),
     ),
     (
         "sample_cube_array",
-        texture!("texture.cube_array_lod_imm.sample r0:r3, p0:p3, tex0, samp0, slot=1"),
+        texture!("texture.cube_array_lod_imm.sample r0:r3, ^p0:p3, tex0, samp0, slot=1"),
     ),
     (
         "sample_compare_implicit",
-        texture!("texture.2d_cmp.load r0, p0:p2, tex0, samp0, sel=0, retire, slot=1"),
+        texture!("texture.2d_cmp.load r0, ^p0:p2, tex0, samp0, sel=0, retire, slot=1"),
     ),
     (
         "sample_compare_implicit_offset",
         texture!(
-            "texture.2d_cmp_offset.load r0, p0:p2, tex0, samp0, sel=0, retire, offset_x=1, slot=1"
+            "texture.2d_cmp_offset.load r0, ^p0:p2, tex0, samp0, sel=0, retire, offset_x=1, slot=1"
         ),
     ),
     (
         "gather_x",
-        texture!("texture.2d.load r0:r3, p0:p1, tex0, samp0, gather, sel=0, slot=1"),
+        texture!("texture.2d.load r0:r3, ^p0:p1, tex0, samp0, gather, sel=0, slot=1"),
     ),
     (
         "gather_z",
-        texture!("texture.2d.load r0:r3, p0:p1, tex0, samp0, gather, sel=2, slot=1"),
+        texture!("texture.2d.load r0:r3, ^p0:p1, tex0, samp0, gather, sel=2, slot=1"),
     ),
     (
         "gather_offset_3_m2",
         texture!(
-            "texture.2d_offset.load r0:r3, p0:p1, tex0, samp0, gather, sel=0, offset_x=3, offset_y=-2, slot=1"
+            "texture.2d_offset.load r0:r3, ^p0:p1, tex0, samp0, gather, sel=0, offset_x=3, offset_y=-2, slot=1"
         ),
     ),
     (
         "gather_compare",
-        texture!("texture.2d_cmp.load r0:r3, p0:p2, tex0, samp0, gather, sel=0, slot=1"),
+        texture!("texture.2d_cmp.load r0:r3, ^p0:p2, tex0, samp0, gather, sel=0, slot=1"),
     ),
     (
         "gather_compare_offset",
         texture!(
-            "texture.2d_cmp_offset.load r0:r3, p0:p2, tex0, samp0, gather, sel=0, offset_x=1, slot=1"
+            "texture.2d_cmp_offset.load r0:r3, ^p0:p2, tex0, samp0, gather, sel=0, offset_x=1, slot=1"
         ),
     ),
     (
         "read_multisample",
-        texture!("texture.2d_ms_fetch.load r0:r3, p0:p2, tex0, samp0, slot=1"),
+        texture!("texture.2d_ms_fetch.load r0:r3, ^p0:p2, tex0, samp0, slot=1"),
     ),
     (
         "lod_query_clamped",
-        texture!("texture.2d.query r0, p0:p1, tex0, samp0, sel=0, slot=1"),
+        texture!("texture.2d.query r0, ^p0:p1, tex0, samp0, sel=0, slot=1"),
     ),
     (
         "lod_query_unclamped",
-        texture!("texture.2d.query r0, p0:p1, tex0, samp0, sel=1, slot=1"),
+        texture!("texture.2d.query r0, ^p0:p1, tex0, samp0, sel=1, slot=1"),
     ),
     // Tile memory, images, vertex outputs.
     (
