@@ -160,10 +160,13 @@ fn parse(text: &str) -> Result<(Instr, Option<&str>), String> {
     } else {
         format!("no operation is called `{operation}`")
     };
-    // What a compiler may use comes first; other forms only serve when nothing else fits.
+    // What a compiler may use comes first; other forms only serve when nothing else fits, and their
+    // complaints only when no form of the first kind has one.
     let mut other = None;
+    let mut told = false;
     for id in candidates {
-        match build(id, operation, &suffixes, &fields) {
+        let emitted = !matches!(id.form().emit, crate::Emit::No(_));
+        let complaint = match build(id, operation, &suffixes, &fields) {
             // The bits must mean this form: an earlier row may take them.
             Ok((instr, label)) => match decode(&instr.encoded(), Mode::Lenient) {
                 Ok(decoded) if decoded == instr => {
@@ -171,12 +174,17 @@ fn parse(text: &str) -> Result<(Instr, Option<&str>), String> {
                         return Ok((instr, label));
                     }
                     other = other.or(Some((instr, label)));
+                    continue;
                 }
-                Ok(decoded) => failure = format!("these operands make a {}", decoded.form().name),
-                Err(error) => failure = error.to_string(),
+                Ok(decoded) => format!("these operands make a {}", decoded.form().name),
+                Err(error) => error.to_string(),
             },
-            Err(error) => failure = format!("{}: {error}", id.form().name),
+            Err(error) => format!("{}: {error}", id.form().name),
+        };
+        if emitted || !told {
+            failure = complaint;
         }
+        told |= emitted;
     }
     other.ok_or(failure)
 }

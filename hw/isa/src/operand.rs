@@ -484,6 +484,9 @@ fn write_register(op: &Operand, bits: u128, arg: &Arg, r: Reg) -> Result<u128, I
         (Alt::Wide { gpr, .. }, File::Gpr) => bits = gpr.put(bits, true),
         (Alt::Literal { gpr, .. }, File::Gpr) => bits = gpr.put(bits, gpr.max()),
         (Alt::None, file) if file == op.file => {}
+        (Alt::Address { .. }, _) => {
+            return refuse("a register pair, or a uniform pair that starts at an even word");
+        }
         _ => return refuse("an operand of the form's register file"),
     }
     let range = op.min..=max_in(op, r.file);

@@ -42,15 +42,17 @@ static AMBIGUOUS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
 });
 
 fn write_reg(f: &mut impl fmt::Write, reg: Reg, count: u8) -> fmt::Result {
+    // Refused operands are printed too: their numbers may be anything.
+    let index = u32::from(reg.index);
     match reg.file {
         File::SysReg => {
-            return match system_register(reg.index as u8) {
+            return match u8::try_from(reg.index).ok().and_then(system_register) {
                 Some(sr) => write!(f, "%{}", sr.name),
                 None => write!(f, "%{:#x}", reg.index),
             };
         }
         File::UniformPair => {
-            return write!(f, "u{}:u{}", 2 * reg.index, 2 * reg.index + 1);
+            return write!(f, "u{}:u{}", 2 * index, 2 * index + 1);
         }
         File::Predicate if reg.index == 6 => return f.write_str("true"),
         File::Predicate if reg.index == 7 => return f.write_str("false"),
@@ -62,7 +64,7 @@ fn write_reg(f: &mut impl fmt::Write, reg: Reg, count: u8) -> fmt::Result {
         .map_or("?", |(_, p)| p);
     write!(f, "{prefix}{}", reg.index)?;
     if count > 1 {
-        write!(f, ":{prefix}{}", reg.index + u16::from(count) - 1)?;
+        write!(f, ":{prefix}{}", index + u32::from(count) - 1)?;
     }
     f.write_str(match reg.half {
         Half::Whole => "",

@@ -132,6 +132,38 @@ proptest! {
         }
     }
 
+    /// Whatever the setters and `encode` accept, from arbitrary values, decodes to the same bits.
+    #[test]
+    fn accepted_operands_decode_back(seed: u64) {
+        let mut rng = Rng::new(seed);
+        for &id in FormId::ALL {
+            let form = id.form();
+            let mut instr = Instr::new(id);
+            for m in 0..form.modifiers.len() {
+                let _ = instr.set_modifier_at(m, rng.next() >> rng.below(64));
+            }
+            for (i, op) in form.operands.iter().enumerate() {
+                let files = [op.file, File::Gpr, File::Uniform, File::UniformPair, File::SysReg];
+                let half = [Half::Whole, Half::Low, Half::High][rng.below(3) as usize];
+                let file = files[rng.below(5) as usize];
+                let index = (rng.next() >> (48 + rng.below(16))) as u16;
+                let value = match rng.below(4) {
+                    0 => Value::Int(rng.next() >> rng.below(64)),
+                    1 => Value::Absent(index),
+                    _ => Value::Reg(Reg { file, index, half }),
+                };
+                let [neg, abs, kill, hint] = [1, 2, 4, 8].map(|b| rng.below(16) & b != 0);
+                let keep = hint.then_some(neg);
+                let _ = instr.set_arg(i, Arg { value, neg, abs, kill, keep });
+            }
+            let _ = instr.set_completion(rng.below(8) as u8);
+            if let Ok(bytes) = instr.encode() {
+                let decoded = decode(&bytes, Mode::Lenient);
+                prop_assert_eq!(decoded.as_ref().map(Instr::bits), Ok(instr.bits()), "{:?}", instr);
+            }
+        }
+    }
+
     /// In strict mode a flipped bit outside every field is refused.
     #[test]
     fn strict_refuses_stray_bits(seed: u64) {
