@@ -466,6 +466,7 @@ fn accesses(instr: &Instr, out: &mut impl Write) -> anyhow::Result<()> {
         let name = instr.form().operands[access.operand].name;
         let what = Arg::new(Value::Reg(access.reg));
         let kind = match access.kind {
+            AccessKind::Read if access.held => "read until the slot completes",
             AccessKind::Read => "read at issue",
             AccessKind::Write => "written before the next instruction",
             AccessKind::LateWrite => "written when the slot completes",
