@@ -230,16 +230,9 @@ impl Instr {
     /// Byte displacement of a branch or call, from the branch's own first byte.
     #[must_use]
     pub fn displacement(&self) -> Option<i64> {
-        matches!(self.flow(), Flow::Branch | Flow::Call).then(|| {
-            let targets = self
-                .form()
-                .modifiers
-                .iter()
-                .filter(|m| m.style == Style::Target);
-            targets
-                .map(|m| crate::instr::sign_extend(m.of(self), m.bits.width()) as i64)
-                .sum()
-        })
+        let target = |m: &crate::Modifier| m.style == Style::Target;
+        let index = self.form().modifiers.iter().position(target)?;
+        Some(self.signed_modifier_at(index) as i64)
     }
 
     /// True for a `DEV_ATOMIC` that must be followed directly by an `ATOMIC_RESULT`.
