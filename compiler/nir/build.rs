@@ -2,20 +2,23 @@
 //! Builds the pinned Mesa if it is not there yet, compiles the shim and generates the bindings.
 
 use std::env;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Everything of this crate that the result depends on. Cargo runs this again only when one of them changes.
 const INPUTS: &[&str] = &["build.rs", "mesa", "shim"];
 
-/// Environment variables that choose another Mesa or compiler.
+/// Environment variables that choose another Mesa.
 const VARIABLES: &[&str] = &[
     "CORTLAND_MESA_BUILD",
     "CORTLAND_MESA_TARBALL",
+    "CORTLAND_OFFLINE",
     "CORTLAND_TARGET_DIR",
 ];
 
 const SHIM: &[&str] = &["shim/guard.c", "shim/shim.c", "shim/validate.c"];
+const SHIM_HEADERS: &[&str] = &["shim/guard.h", "shim/shim.h", "shim/validate.h"];
 
 fn main() {
     for input in INPUTS {
@@ -27,7 +30,8 @@ fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let mesa = Mesa::find();
     compile_shim(&mesa);
-    println!("cargo::rustc-env=CORTLAND_MESA_KEY={}", mesa.key());
+    println!("cargo::rustc-env=CORTLAND_BUILD_ID={}", mesa.build_id());
+    mesa.write_implied_capabilities(&out.join("implied.rs"));
     generate_bindings(&mesa, &out.join("bindings.rs"));
     link(&mesa);
 }
@@ -43,19 +47,16 @@ impl Mesa {
     /// The build that the user names, or the one in the target directory, which build.sh makes when it is missing.
     fn find() -> Self {
         let dir = env::var_os("CORTLAND_MESA_BUILD").map_or_else(Self::build, PathBuf::from);
-        let cflags = dir.join("cflags");
-        let text = std::fs::read_to_string(&cflags).unwrap_or_else(|e| {
+        if !dir.is_absolute() {
             fail(&format!(
-                "{} is not a finished build of Mesa's NIR ({}: {e}): run ./x setup",
-                dir.display(),
-                cflags.display()
-            ))
-        });
+                "CORTLAND_MESA_BUILD must be an absolute path, not {}",
+                dir.display()
+            ));
+        }
+        let text = read(&dir, "cflags");
         let mut flags = Vec::new();
-        let guard =
-            Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("mesa/guard");
         let includes = [
-            guard,
+            dir.join("guard"),
             dir.join("src/include"),
             dir.join("src/src"),
             dir.join("src/src/compiler"),
@@ -70,16 +71,39 @@ impl Mesa {
         Self { dir, flags }
     }
 
-    /// The name of the build, which says everything that it was made from.
-    fn key(&self) -> String {
-        self.dir
-            .file_name()
-            .map_or_else(|| "unnamed".into(), |n| n.to_string_lossy().into_owned())
+    /// Names all the C that this crate is made of: build.sh's hash of what went into Mesa, and one of the shim.
+    fn build_id(&self) -> String {
+        let mut hasher = DefaultHasher::new();
+        for name in SHIM.iter().chain(SHIM_HEADERS) {
+            let text = std::fs::read(name).unwrap_or_else(|e| fail(&format!("{name}: {e}")));
+            (name, text).hash(&mut hasher);
+        }
+        format!(
+            "{}-{:016x}",
+            read(&self.dir, "stamp").trim(),
+            hasher.finish()
+        )
+    }
+
+    /// The table of capabilities that imply others, as a Rust expression.
+    fn write_implied_capabilities(&self, to: &Path) {
+        let text = read(&self.dir, "implied");
+        let pairs = text.lines().map(|l| format!("({}),", l.replace(' ', ", ")));
+        let table = format!("&[{}]", pairs.collect::<String>());
+        std::fs::write(to, table).unwrap_or_else(|e| fail(&format!("{}: {e}", to.display())));
     }
 
     fn build() -> PathBuf {
+        let (host, target) = (variable("HOST"), variable("TARGET"));
+        if host != target {
+            fail(&format!(
+                "mesa/build.sh builds for this machine ({host}) only: to build for {target}, \
+                 set CORTLAND_MESA_BUILD to a build of Mesa's NIR for it"
+            ));
+        }
         let output = Command::new("bash")
             .arg("mesa/build.sh")
+            .env("CORTLAND_TARGET_DIR", target_dir())
             .stdin(Stdio::null())
             .stderr(Stdio::inherit())
             .output()
@@ -93,6 +117,46 @@ impl Mesa {
         let dir = String::from_utf8(output.stdout).expect("build.sh prints a path in UTF-8");
         PathBuf::from(dir.trim_end())
     }
+}
+
+/// Where Mesa is built: what the user names, or cargo's target directory. Cargo's own variables may be relative to a
+/// directory that is unknown here, so that one is found from OUT_DIR: target/[triple/]profile/build/.../out.
+fn target_dir() -> PathBuf {
+    if let Some(dir) = env::var_os("CORTLAND_TARGET_DIR").map(PathBuf::from) {
+        if dir.is_relative() {
+            fail(&format!(
+                "CORTLAND_TARGET_DIR must be an absolute path, not {}",
+                dir.display()
+            ));
+        }
+        return dir;
+    }
+    let out = PathBuf::from(variable("OUT_DIR"));
+    let build = out.ancestors().find(|d| d.ends_with("build"));
+    let mut dir = build.and_then(|d| d.parent()?.parent());
+    if dir.is_some_and(|d| d.ends_with(variable("TARGET"))) {
+        dir = dir.and_then(Path::parent);
+    }
+    dir.map(Path::to_owned).unwrap_or_else(|| {
+        fail(&format!(
+            "{} is in no target directory of cargo's: set CORTLAND_TARGET_DIR",
+            out.display()
+        ))
+    })
+}
+
+fn variable(name: &str) -> String {
+    env::var(name).unwrap_or_else(|e| fail(&format!("{name}: {e}")))
+}
+
+/// A file of a finished build.
+fn read(dir: &Path, name: &str) -> String {
+    std::fs::read_to_string(dir.join(name)).unwrap_or_else(|e| {
+        fail(&format!(
+            "{} is not a finished build of Mesa's NIR ({name}: {e}): run ./x setup",
+            dir.display()
+        ))
+    })
 }
 
 fn compile_shim(mesa: &Mesa) {
@@ -113,6 +177,9 @@ fn generate_bindings(mesa: &Mesa, to: &Path) {
         .header("shim/shim.h")
         .clang_args(&mesa.flags)
         .allowlist_function("cortland_.*")
+        .blocklist_function("cortland_(malloc|calloc|realloc|mesa_free|guard_shared)")
+        .allowlist_type("cortland_failure_kind|nir_lower_packing_op")
+        .allowlist_var("CORTLAND_MEMORY_BUDGET")
         .allowlist_function("spirv_capabilities_(get|set)")
         .allowlist_function("glsl_type_singleton_.*")
         .allowlist_type("spirv_to_nir_options|nir_spirv_specialization|nir_spirv_debug_level")

@@ -4,7 +4,7 @@
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use common::{CASES, Case, options};
+use common::{CASES, Case, KEY, options};
 use divan::Bencher;
 use mesa_nir::{
     BlockLayout, Shader, SpirvOptions, Validation, forget_validated_modules, validate_spirv,
@@ -50,7 +50,8 @@ fn validate_again(bencher: Bencher<'_, '_>, case: &Named) {
 fn translate(bencher: Bencher<'_, '_>, case: &Named) {
     let words = case.0.words();
     let spirv = SpirvOptions {
-        validation: Validation::Skip,
+        // SAFETY: the test modules are valid: every test says so.
+        validation: unsafe { Validation::skip() },
         ..SpirvOptions::vulkan_1_3()
     };
     bencher.bench(|| case.0.translate(&words, &spirv).expect("translates"));
@@ -69,18 +70,20 @@ fn validate_and_translate(bencher: Bencher<'_, '_>, case: &Named) {
 /// NIR's own validator.
 #[divan::bench(args = cases())]
 fn validate_nir(bencher: Bencher<'_, '_>, case: &Named) {
-    let shader = case.0.shader();
-    bencher.bench_local(|| shader.validate().expect("valid"));
+    let mut shader = Some(case.0.shader());
+    bencher.bench_local(|| {
+        shader = shader.take().map(|s| s.validate().expect("valid"));
+    });
 }
 
 #[divan::bench(args = cases())]
 fn serialize(bencher: Bencher<'_, '_>, case: &Named) {
     let shader = case.0.shader();
-    bencher.bench_local(|| shader.serialize(true).expect("serialises"));
+    bencher.bench_local(|| shader.serialize(&KEY, true).expect("serialises"));
 }
 
 #[divan::bench(args = cases())]
 fn deserialize(bencher: Bencher<'_, '_>, case: &Named) {
-    let blob = case.0.shader().serialize(true).expect("serialises");
-    bencher.bench(|| Shader::deserialize(&blob, options()).expect("deserialises"));
+    let blob = case.0.shader().serialize(&KEY, true).expect("serialises");
+    bencher.bench(|| Shader::deserialize(&blob, &KEY, options()).expect("deserialises"));
 }

@@ -8,6 +8,8 @@ pin cannot drop it silently.
 import pathlib
 import sys
 
+SPIRV_TO_NIR = "src/compiler/spirv/spirv_to_nir.c"
+
 FIXUPS = [
     # ralloc's own assertions name members that exist in debug builds only, and are hot: leave them out.
     ("src/util/ralloc.c", "#include <assert.h>\n", "#define CORTLAND_NO_ASSERT 1\n#include <assert.h>\n"),
@@ -27,11 +29,134 @@ FIXUPS = [
         'binop("imod", tint, "",\n      "src1 == 0 ? 0 :',
         'binop("imod", tint, "",\n      "src1 == 0 || src1 == -1 ? 0 :',
     ),
-    # Tell the guard what to free when an assertion ends the translation early.
+    # What a lock guards belongs to all threads (the table of types, that of options): a failure must leave the lock free
+    # and what was allocated under it alone. No code that the front end reaches holds two of these locks at a time.
     (
-        "src/compiler/spirv/spirv_to_nir.c",
-        "   b->shader = nir_shader_create(b, stage, nir_options, NULL);\n",
-        "   cortland_guard_own(b);\n   b->shader = nir_shader_create(b, stage, nir_options, NULL);\n",
+        "src/util/simple_mtx.h",
+        "#ifdef __cplusplus\n}\n#endif\n\n#endif /* _SIMPLE_MTX_H */\n",
+        "#ifdef __cplusplus\n}\n#endif\n\n#include <assert.h>\n"
+        "#define simple_mtx_lock(mutex) (simple_mtx_lock(mutex), cortland_guard_shared(mutex))\n"
+        "#define simple_mtx_unlock(mutex) (cortland_guard_shared(NULL), simple_mtx_unlock(mutex))\n"
+        "\n#endif /* _SIMPLE_MTX_H */\n",
+    ),
+    # OpSpecConstantOp. The validator of Debian 12 looks at the operands' form only, so that what follows must not rely
+    # on their meaning. A SpecId (which a decoration group smuggles past the validator) would replace the operation.
+    (
+        SPIRV_TO_NIR,
+        "      vtn_foreach_decoration(b, val, spec_constant_decoration_cb, &u32op);\n",
+        "",
+    ),
+    # A shuffle wrote as many components as it has literals; operands may be undefined, and results must not differ
+    # from run to run.
+    (
+        SPIRV_TO_NIR,
+        "         struct vtn_value *v0 = &b->values[w[4]];\n         struct vtn_value *v1 = &b->values[w[5]];\n",
+        "         vtn_fail_if(count < 6 || val->type->base_type != vtn_base_type_vector ||\n"
+        "                     count - 6 != val->type->length,\n"
+        '                     "OpVectorShuffle needs one literal for each component of its result");\n'
+        "         struct vtn_value *v0 = vtn_untyped_value(b, w[4]);\n"
+        "         struct vtn_value *v1 = vtn_untyped_value(b, w[5]);\n",
+    ),
+    (
+        SPIRV_TO_NIR,
+        "         nir_const_value combined[NIR_MAX_VEC_COMPONENTS * 2];\n",
+        "         nir_const_value combined[NIR_MAX_VEC_COMPONENTS * 2] = {0};\n",
+    ),
+    # The bits above the width must be zero, says NIR's validator.
+    (
+        SPIRV_TO_NIR,
+        "         nir_const_value undef = { .u64 = 0xdeadbeefdeadbeef };\n",
+        "         nir_const_value undef = nir_const_value_for_raw_uint(0xdeadbeefdeadbeef, bit_size);\n",
+    ),
+    # One past the end was let through, and results of another type than the member that they are.
+    (SPIRV_TO_NIR, "               vtn_fail_if(w[i] > type->length,\n", "               vtn_fail_if(w[i] >= type->length,\n"),
+    (
+        SPIRV_TO_NIR,
+        "         int elem = -1;\n         const struct vtn_type *type = comp->type;\n",
+        "         vtn_fail_if(opcode == SpvOpCompositeInsert &&\n"
+        "                     !vtn_types_compatible(b, comp->type, val->type),\n"
+        '                     "OpCompositeInsert must keep the type of its composite");\n'
+        "         int elem = -1;\n         struct vtn_type *type = comp->type;\n",
+    ),
+    (
+        SPIRV_TO_NIR,
+        "         if (opcode == SpvOpCompositeExtract) {\n            if (elem == -1) {\n",
+        "         vtn_fail_if(opcode == SpvOpCompositeExtract && !vtn_types_compatible(b, type, val->type),\n"
+        '                     "OpCompositeExtract must have the type of what it extracts");\n'
+        "         if (opcode == SpvOpCompositeExtract) {\n            if (elem == -1) {\n",
+    ),
+    # Members with a layout have types of their own, which are equal but not the same.
+    (
+        SPIRV_TO_NIR,
+        "            vtn_assert(insert->type == type);\n",
+        "            vtn_assert(vtn_types_compatible(b, insert->type, type));\n",
+    ),
+    # Composites other than vectors came out without their elements; too few operands left some undefined.
+    (
+        SPIRV_TO_NIR,
+        "         bool swap;\n         nir_alu_type dst_alu_type = nir_get_nir_type_for_glsl_type(val->type->type);\n",
+        "         bool swap;\n"
+        "         vtn_fail_if(count < 5 || (val->type->base_type != vtn_base_type_scalar &&\n"
+        "                                   val->type->base_type != vtn_base_type_vector),\n"
+        '                     "Result type of OpSpecConstantOp must be a scalar or a vector");\n'
+        "         nir_alu_type dst_alu_type = nir_get_nir_type_for_glsl_type(val->type->type);\n",
+    ),
+    (
+        SPIRV_TO_NIR,
+        "         assert(!exact);\n\n         nir_const_value src[3][NIR_MAX_VEC_COMPONENTS];\n",
+        "         assert(!exact);\n"
+        "         vtn_fail_if(count - 4 != nir_op_infos[op].num_inputs,\n"
+        '                     "OpSpecConstantOp has %u operands, expected %u", count - 4, nir_op_infos[op].num_inputs);\n\n'
+        "         nir_const_value src[3][NIR_MAX_VEC_COMPONENTS] = {0};\n",
+    ),
+    # Specialisation may make an array empty, which to Mesa means that its length is not known.
+    (
+        SPIRV_TO_NIR,
+        "         val->type->length = vtn_constant_uint(b, w[3]);\n",
+        "         val->type->length = vtn_constant_uint(b, w[3]);\n"
+        '         vtn_fail_if(val->type->length == 0, "The array type %%%u has length 0", w[1]);\n',
+    ),
+    # The workgroup size is kept in 16 bits; no case of it may be zero or truncated.
+    (
+        SPIRV_TO_NIR,
+        "static void\nhandle_workgroup_size_decoration_cb(struct vtn_builder *b,\n",
+        "static void\nset_workgroup_size(struct vtn_builder *b, uint32_t x, uint32_t y, uint32_t z)\n{\n"
+        "   const uint32_t size[3] = { x, y, z };\n"
+        "   for (unsigned i = 0; i < 3; i++) {\n"
+        "      vtn_fail_if(size[i] == 0 || size[i] > UINT16_MAX,\n"
+        '                  "The workgroup size %u x %u x %u is not within 1 to %u", x, y, z, UINT16_MAX);\n'
+        "      b->shader->info.workgroup_size[i] = size[i];\n"
+        "   }\n}\n\n"
+        "static void\nhandle_workgroup_size_decoration_cb(struct vtn_builder *b,\n",
+    ),
+    (
+        SPIRV_TO_NIR,
+        "         b->shader->info.workgroup_size[0] = mode->operands[0];\n"
+        "         b->shader->info.workgroup_size[1] = mode->operands[1];\n"
+        "         b->shader->info.workgroup_size[2] = mode->operands[2];\n",
+        "         set_workgroup_size(b, mode->operands[0], mode->operands[1], mode->operands[2]);\n",
+    ),
+    (
+        SPIRV_TO_NIR,
+        "         b->shader->info.workgroup_size[0] = vtn_constant_uint(b, mode->operands[0]);\n"
+        "         b->shader->info.workgroup_size[1] = vtn_constant_uint(b, mode->operands[1]);\n"
+        "         b->shader->info.workgroup_size[2] = vtn_constant_uint(b, mode->operands[2]);\n",
+        "         set_workgroup_size(b, vtn_constant_uint(b, mode->operands[0]),\n"
+        "                            vtn_constant_uint(b, mode->operands[1]),\n"
+        "                            vtn_constant_uint(b, mode->operands[2]));\n",
+    ),
+    (
+        SPIRV_TO_NIR,
+        "      b->shader->info.workgroup_size[0] = const_size[0].u32;\n"
+        "      b->shader->info.workgroup_size[1] = const_size[1].u32;\n"
+        "      b->shader->info.workgroup_size[2] = const_size[2].u32;\n",
+        "      set_workgroup_size(b, const_size[0].u32, const_size[1].u32, const_size[2].u32);\n",
+    ),
+    # Not an option of Mesa's: SPIRV-Tools would be used, for a debugging aid, wherever it is installed.
+    (
+        "meson.build",
+        "dep_spirv_tools = dependency(\n  'SPIRV-Tools',\n",
+        "dep_spirv_tools = dependency(\n  with_clc ? 'SPIRV-Tools' : '',\n",
     ),
 ]
 

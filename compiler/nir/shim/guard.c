@@ -1,54 +1,129 @@
 /* SPDX-License-Identifier: MIT */
 #include "guard.h"
 
+#include <pthread.h>
 #include <setjmp.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <assert.h>
 
 #include "util/ralloc.h"
+#include "util/simple_mtx.h"
+
+/* What stands before each block of memory. The blocks of a body form a ring; others are rings of their own. */
+struct block {
+   struct block *prev, *next;
+   size_t size;
+   uint64_t run;
+};
+
+static_assert(sizeof(struct block) % 16 == 0, "memory behind it must be aligned for anything");
 
 struct guard {
    jmp_buf jump;
+   struct block ring;
+   size_t left;
+   simple_mtx_t *shared;
    void *owned;
-   char *message;
+   struct cortland_failure failure;
 };
 
 static _Thread_local struct guard *current;
+static _Thread_local size_t budget = CORTLAND_MEMORY_BUDGET;
+static _Thread_local ptrdiff_t live_bytes;
+
+static uint64_t
+next_run(void)
+{
+   static uint64_t runs;
+   return __atomic_add_fetch(&runs, 1, __ATOMIC_RELAXED);
+}
+
+static void
+ring_init(struct block *block)
+{
+   block->prev = block;
+   block->next = block;
+}
+
+static void
+ring_insert(struct block *ring, struct block *block)
+{
+   block->prev = ring;
+   block->next = ring->next;
+   ring->next->prev = block;
+   ring->next = block;
+}
+
+static void
+ring_remove(struct block *block)
+{
+   block->prev->next = block->next;
+   block->next->prev = block->prev;
+}
+
+/*
+ * The jump ends here, in a function that has no variable of its own: what C leaves undefined after a jump are the local
+ * variables of the function that called setjmp().
+ */
+static __attribute__((noinline)) bool
+run(struct guard *guard, void (*body)(void *arg), void *arg)
+{
+   if (setjmp(guard->jump) != 0)
+      return false;
+   body(arg);
+   return true;
+}
 
 bool
-guard_run(void (*body)(void *arg), void *arg, char **failure)
+guard_run(void (*body)(void *arg), void *arg, struct cortland_failure *failure)
 {
-   struct guard guard = { .owned = NULL };
-   *failure = NULL;
+   struct guard guard = { .left = budget };
+   guard.ring.run = next_run();
+   ring_init(&guard.ring);
    current = &guard;
-   if (setjmp(guard.jump) == 0) {
-      body(arg);
-      current = NULL;
-      return true;
-   }
+   bool done = run(&guard, body, arg);
    current = NULL;
-   ralloc_free(guard.owned);
-   *failure = guard.message;
-   return false;
+   if (!done) {
+      ralloc_free(guard.owned);
+      while (guard.ring.next != &guard.ring)
+         cortland_mesa_free(guard.ring.next + 1);
+   }
+   /* What a successful body left stays a ring of its own, without this end. Whoever owns it frees it block by block. */
+   ring_remove(&guard.ring);
+   *failure = guard.failure;
+   return done;
 }
 
 void
-guard_fail(char *message)
+guard_fail(enum cortland_failure_kind kind, char *message)
 {
    struct guard *guard = current;
    if (!guard)
       return;
-   guard->message = message;
+   simple_mtx_t *shared = guard->shared;
+   if (shared) /* This ends what is shared, too: see fixups.py. */
+      simple_mtx_unlock(shared);
+   guard->failure.kind = kind;
+   guard->failure.message = message;
    longjmp(guard->jump, 1);
 }
 
 void
-cortland_guard_own(void *ralloc_ctx)
+guard_own(void *ralloc_ctx)
 {
    if (current)
       current->owned = ralloc_ctx;
+}
+
+void
+cortland_guard_shared(void *mutex)
+{
+   if (current)
+      current->shared = mutex;
 }
 
 void
@@ -59,5 +134,149 @@ cortland_assert_failed(const char *condition, const char *file, unsigned line)
    char *message = NULL;
    if (asprintf(&message, "Mesa assertion failed: %s (%s:%u)", condition, file, line) < 0)
       message = NULL;
-   guard_fail(message);
+   guard_fail(CORTLAND_ASSERTION, message);
+}
+
+static bool
+is_of_current(const struct block *block)
+{
+   return current && block->run == current->ring.run;
+}
+
+/* Take bytes from the budget, of which `returned` come back. */
+static void
+charge(size_t bytes, size_t returned)
+{
+   if (!current)
+      return;
+   size_t left = current->left + returned;
+   if (bytes > left)
+      guard_fail(CORTLAND_BEYOND_BUDGET, NULL);
+   current->left = left - bytes;
+}
+
+static void *
+allocate(size_t size, bool zeroed)
+{
+   struct block *block = NULL;
+   charge(size, 0);
+   if (size <= SIZE_MAX - sizeof(*block))
+      block = zeroed ? calloc(1, sizeof(*block) + size) : malloc(sizeof(*block) + size);
+   if (!block) {
+      guard_fail(CORTLAND_OUT_OF_MEMORY, NULL);
+      return NULL;
+   }
+   block->size = size;
+   if (current && !current->shared) {
+      block->run = current->ring.run;
+      ring_insert(&current->ring, block);
+   } else {
+      block->run = 0;
+      ring_init(block);
+   }
+   live_bytes += size;
+   return block + 1;
+}
+
+void *
+cortland_malloc(size_t size)
+{
+   return allocate(size, false);
+}
+
+void *
+cortland_calloc(size_t count, size_t size)
+{
+   size_t bytes;
+   return allocate(__builtin_mul_overflow(count, size, &bytes) ? SIZE_MAX : bytes, true);
+}
+
+void *
+cortland_realloc(void *memory, size_t size)
+{
+   if (!memory)
+      return allocate(size, false);
+   struct block *block = (struct block *)memory - 1;
+   bool alone = block->next == block;
+   size_t old_size = block->size;
+   charge(size, is_of_current(block) || old_size <= size ? old_size : size);
+   struct block *moved = NULL;
+   if (size <= SIZE_MAX - sizeof(*block))
+      moved = realloc(block, sizeof(*block) + size);
+   if (!moved) {
+      guard_fail(CORTLAND_OUT_OF_MEMORY, NULL);
+      return NULL;
+   }
+   if (alone) {
+      ring_init(moved);
+   } else {
+      moved->prev->next = moved;
+      moved->next->prev = moved;
+   }
+   live_bytes += (ptrdiff_t)size - (ptrdiff_t)old_size;
+   moved->size = size;
+   return moved + 1;
+}
+
+void
+cortland_mesa_free(void *memory)
+{
+   if (!memory)
+      return;
+   struct block *block = (struct block *)memory - 1;
+   if (is_of_current(block))
+      current->left += block->size;
+   live_bytes -= block->size;
+   ring_remove(block);
+   free(block);
+}
+
+char *
+cortland_strndup(const char *text, size_t most)
+{
+   size_t length = strnlen(text, most);
+   char *copy = cortland_malloc(length + 1);
+   if (copy) {
+      memcpy(copy, text, length);
+      copy[length] = '\0';
+   }
+   return copy;
+}
+
+char *
+cortland_strdup(const char *text)
+{
+   return cortland_strndup(text, SIZE_MAX);
+}
+
+/* What is done once is done for all threads and must not be left half done: without the guard. */
+int
+cortland_pthread_once(pthread_once_t *once, void (*routine)(void))
+{
+   struct guard *guard = current;
+   current = NULL;
+   int result = pthread_once(once, routine);
+   current = guard;
+   return result;
+}
+
+/* Mesa would free the text as its own, so it has no such streams. What prints into one here opens it outside Mesa. */
+FILE *
+cortland_open_memstream(char **text, size_t *size)
+{
+   *text = NULL;
+   *size = 0;
+   return NULL;
+}
+
+void
+cortland_test_set_budget(size_t bytes)
+{
+   budget = bytes;
+}
+
+ptrdiff_t
+cortland_test_live_bytes(void)
+{
+   return live_bytes;
 }

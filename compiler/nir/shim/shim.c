@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "shim.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,8 +52,8 @@ struct call {
    struct blob blob;
    struct blob_reader reader;
    bool strip;
+   FILE *stream;
    nir_shader *result;
-   char *text;
 };
 
 /* Mark as null every constant that is, by the rule that deserialising applies. */
@@ -90,9 +91,9 @@ do_translate(void *arg)
    struct call *c = arg;
    nir_shader *shader = spirv_to_nir(c->words, c->num_words, c->constants, c->num_constants, c->stage, c->entry_point,
                                      c->options, c->compiler_options);
-   cortland_guard_own(shader);
-   if (shader)
-      canonical_form(shader);
+   if (!shader) /* It has said why, and what it left unfreed goes now. */
+      guard_fail(CORTLAND_GAVE_UP, NULL);
+   canonical_form(shader);
    c->result = shader;
 }
 
@@ -100,7 +101,7 @@ nir_shader *
 cortland_spirv_to_nir(const uint32_t *words, size_t num_words, struct nir_spirv_specialization *constants,
                       unsigned num_constants, gl_shader_stage stage, const char *entry_point,
                       const struct spirv_to_nir_options *options,
-                      const nir_shader_compiler_options *compiler_options, char **failure)
+                      const nir_shader_compiler_options *compiler_options, struct cortland_failure *failure)
 {
    struct call c = {
       .words = words,
@@ -121,35 +122,15 @@ cortland_shader_free(nir_shader *shader)
    ralloc_free(shader);
 }
 
-/* A parent for what the body allocates, freed with it should it fail; keep() takes the shader out of it. */
-static void *
-scratch(void)
-{
-   void *ctx = ralloc_context(NULL);
-   cortland_guard_own(ctx);
-   return ctx;
-}
-
-static nir_shader *
-keep(void *ctx, nir_shader *shader)
-{
-   if (shader)
-      ralloc_steal(NULL, shader);
-   cortland_guard_own(NULL);
-   ralloc_free(ctx);
-   return shader;
-}
-
 static void
 do_clone(void *arg)
 {
    struct call *c = arg;
-   void *ctx = scratch();
-   c->result = keep(ctx, nir_shader_clone(ctx, c->shader));
+   c->result = nir_shader_clone(NULL, c->shader);
 }
 
 nir_shader *
-cortland_shader_clone(const nir_shader *shader, char **failure)
+cortland_shader_clone(const nir_shader *shader, struct cortland_failure *failure)
 {
    struct call c = { .shader = (nir_shader *)shader };
    return guard_run(do_clone, &c, failure) ? c.result : NULL;
@@ -159,68 +140,85 @@ static void
 do_validate(void *arg)
 {
    struct call *c = arg;
-   void *ctx = scratch();
-   validate_shader(c->shader, ctx);
-   keep(ctx, NULL);
+   guard_own(c->shader);
+   validate_shader(c->shader);
 }
 
 bool
-cortland_shader_validate(nir_shader *shader, char **failure)
+cortland_shader_validate(nir_shader *shader, struct cortland_failure *failure)
 {
    struct call c = { .shader = shader };
-   return guard_run(do_validate, &c, failure);
+   bool sound = guard_run(do_validate, &c, failure);
+   validate_forget_report();
+   return sound;
 }
 
 static void
 do_print(void *arg)
 {
    struct call *c = arg;
-   void *ctx = scratch();
-   char *text = nir_shader_as_str(c->shader, ctx);
-   c->text = text ? strdup(text) : NULL;
-   keep(ctx, NULL);
+   nir_print_shader(c->shader, c->stream);
 }
 
 char *
-cortland_shader_print(nir_shader *shader, char **failure)
+cortland_shader_print(nir_shader *shader, struct cortland_failure *failure)
 {
    struct call c = { .shader = shader };
-   return guard_run(do_print, &c, failure) ? c.text : NULL;
+   char *text = NULL;
+   size_t size = 0;
+   *failure = (struct cortland_failure){ .kind = CORTLAND_OUT_OF_MEMORY };
+   c.stream = open_memstream(&text, &size);
+   if (!c.stream)
+      return NULL;
+   bool done = guard_run(do_print, &c, failure);
+   bool whole = !ferror(c.stream);
+   if (fclose(c.stream) == 0 && whole && done)
+      return text;
+   if (done)
+      failure->kind = CORTLAND_OUT_OF_MEMORY;
+   free(text);
+   return NULL;
 }
 
 static void
 do_serialize(void *arg)
 {
    struct call *c = arg;
+   blob_init(&c->blob);
    nir_serialize(&c->blob, c->shader, c->strip);
+   if (c->blob.out_of_memory)
+      guard_fail(CORTLAND_OUT_OF_MEMORY, NULL);
 }
 
 bool
-cortland_shader_serialize(const nir_shader *shader, bool strip, uint8_t **data, size_t *size, char **failure)
+cortland_shader_serialize(const nir_shader *shader, bool strip, uint8_t **data, size_t *size, struct cortland_failure *failure)
 {
    struct call c = { .shader = (nir_shader *)shader, .strip = strip };
-   blob_init(&c.blob);
-   if (!guard_run(do_serialize, &c, failure) || c.blob.out_of_memory) {
-      blob_finish(&c.blob);
+   if (!guard_run(do_serialize, &c, failure))
       return false;
-   }
-   *data = c.blob.data;
    *size = c.blob.size;
-   return true;
+   *data = malloc(c.blob.size);
+   if (*data)
+      memcpy(*data, c.blob.data, c.blob.size);
+   else
+      failure->kind = CORTLAND_OUT_OF_MEMORY;
+   /* Not blob_finish(), whose inline code calls the C library's free() here. */
+   cortland_mesa_free(c.blob.data);
+   return *data != NULL;
 }
 
 static void
 do_deserialize(void *arg)
 {
    struct call *c = arg;
-   void *ctx = scratch();
-   nir_shader *shader = nir_deserialize(ctx, c->compiler_options, &c->reader);
-   c->result = keep(ctx, c->reader.overrun ? NULL : shader);
+   c->result = nir_deserialize(NULL, c->compiler_options, &c->reader);
+   if (c->reader.overrun)
+      guard_fail(CORTLAND_GAVE_UP, NULL);
 }
 
 nir_shader *
 cortland_shader_deserialize(const nir_shader_compiler_options *compiler_options, const uint8_t *data, size_t size,
-                            char **failure)
+                            struct cortland_failure *failure)
 {
    struct call c = { .compiler_options = compiler_options };
    blob_reader_init(&c.reader, data, size);
@@ -292,12 +290,25 @@ static void
 fail_assertion(void *arg)
 {
    (void)arg;
-   scratch();
+   ralloc_size(NULL, 1000);
    cortland_assert_failed("test", __FILE__, __LINE__);
 }
 
 void
-cortland_test_assert(char **failure)
+cortland_test_assert(struct cortland_failure *failure)
 {
    guard_run(fail_assertion, NULL, failure);
+}
+
+static void
+fail_allocation(void *arg)
+{
+   for (unsigned i = 0; i < 4; i++)
+      ralloc_size(NULL, *(size_t *)arg / 4);
+}
+
+void
+cortland_test_allocate(size_t bytes, struct cortland_failure *failure)
+{
+   guard_run(fail_allocation, &bytes, failure);
 }

@@ -23,22 +23,31 @@
 
 uint32_t cortland_validate_debug = 0;
 
-static _Thread_local void *context;
 static _Thread_local FILE *report;
 static _Thread_local char *report_text;
 static _Thread_local size_t report_size;
 
+static char *
+take_report(void)
+{
+   if (report)
+      fclose(report);
+   char *text = report_text;
+   report = NULL;
+   report_text = NULL;
+   return text;
+}
+
+void
+validate_forget_report(void)
+{
+   free(take_report());
+}
+
 static void
 finish(void)
 {
-   char *text = report_text;
-   if (report) {
-      fclose(report);
-      text = report_text;
-   }
-   report = NULL;
-   report_text = NULL;
-   guard_fail(text);
+   guard_fail(CORTLAND_BROKEN_NIR, take_report());
 }
 
 static FILE *
@@ -49,16 +58,9 @@ open_report(void)
    return report ? report : stdout;
 }
 
-static void *
-validator_context(void)
-{
-   return ralloc_context(context);
-}
-
 #undef stderr
 #define stderr open_report()
 #define abort() finish()
-#define ralloc_context(parent) validator_context()
 /* The report is the thread's own, so it needs no lock, which the jump out of it would leave taken. */
 #undef simple_mtx_lock
 #undef simple_mtx_unlock
@@ -68,9 +70,9 @@ validator_context(void)
 #include "compiler/nir/nir_validate.c"
 
 void
-validate_shader(nir_shader *shader, void *ctx)
+validate_shader(nir_shader *shader)
 {
-   context = ctx;
+   validate_forget_report();
    nir_validate_shader(shader, NULL);
    nir_validate_ssa_dominance(shader, NULL);
 }

@@ -4,7 +4,10 @@
 
 struct nir_shader;
 
-/* Check the shader against NIR's rules inside guard_run(): a broken one ends the body. ctx holds what it allocates. */
-void validate_shader(struct nir_shader *shader, void *ctx);
+/* Check the shader against NIR's rules inside guard_run(): a broken one ends the body, with a report. */
+void validate_shader(struct nir_shader *shader);
+
+/* Drop what a validation that ended otherwise has reported. */
+void validate_forget_report(void);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! What the hardware can do and what NIR's passes must lower for it.
 
-use crate::ffi;
+use crate::{Stage, ffi};
 
 /// Define the builder's switches: one method for each Boolean member of `nir_shader_compiler_options`.
 macro_rules! switches {
@@ -21,7 +21,7 @@ macro_rules! switches {
 
 /// Define a set of NIR's lowering flags.
 macro_rules! flags {
-    ($(#[$doc:meta])* $type:ident: $raw:ty { $($name:ident = $value:ident,)* }) => {
+    ($(#[$doc:meta])* $type:ident: $raw:ty { $($name:ident = $(1 << $bit:ident)? $($value:ident)?,)* }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
         pub struct $type($raw);
@@ -30,8 +30,8 @@ macro_rules! flags {
             /// None of them.
             pub const NONE: Self = Self(0);
             $(
-                #[doc = concat!("NIR's `", stringify!($value), "`.")]
-                pub const $name: Self = Self(ffi::$value);
+                #[doc = concat!("NIR's `", stringify!($($bit)? $($value)?), "`.")]
+                pub const $name: Self = Self($(1 << ffi::$bit)? $(ffi::$value)?);
             )*
         }
 
@@ -94,6 +94,69 @@ impl CompilerOptions {
         self
     }
 
+    /// The same for loops that unrolling would rid of indirect accesses or of costly operations.
+    #[must_use]
+    pub fn max_unroll_iterations_aggressive(mut self, iterations: u32) -> Self {
+        self.0.max_unroll_iterations_aggressive = iterations;
+        self
+    }
+
+    /// The same for loops with 64-bit floating-point operations that are lowered to software.
+    #[must_use]
+    pub fn max_unroll_iterations_fp64(mut self, iterations: u32) -> Self {
+        self.0.max_unroll_iterations_fp64 = iterations;
+        self
+    }
+
+    /// Variables whose indirect access forces a loop to be unrolled.
+    #[must_use]
+    pub fn force_indirect_unrolling(mut self, modes: VariableModes) -> Self {
+        self.0.force_indirect_unrolling = modes.0;
+        self
+    }
+
+    /// The stages whose inputs can be indexed at run time.
+    #[must_use]
+    pub fn support_indirect_inputs(mut self, stages: StageSet) -> Self {
+        self.0.support_indirect_inputs = stages.0;
+        self
+    }
+
+    /// The stages whose outputs can be indexed at run time.
+    #[must_use]
+    pub fn support_indirect_outputs(mut self, stages: StageSet) -> Self {
+        self.0.support_indirect_outputs = stages.0;
+        self
+    }
+
+    /// What the hardware's inputs and outputs can do.
+    #[must_use]
+    pub fn io_options(mut self, options: IoOptions) -> Self {
+        self.0.io_options = options.0;
+        self
+    }
+
+    /// What divergence analysis may assume.
+    #[must_use]
+    pub fn divergence_analysis_options(mut self, options: Divergence) -> Self {
+        self.0.divergence_analysis_options = options.0;
+        self
+    }
+
+    /// The packing operations that NIR's lowering of them leaves alone.
+    #[must_use]
+    pub fn skip_lower_packing_ops(mut self, ops: PackingOps) -> Self {
+        self.0.skip_lower_packing_ops = ops.0;
+        self
+    }
+
+    /// The most that an expression may cost to be moved into the next stage in place of a varying.
+    #[must_use]
+    pub fn max_varying_expression_cost(mut self, cost: u32) -> Self {
+        self.0.max_varying_expression_cost = cost;
+        self
+    }
+
     pub(crate) fn as_ptr(&self) -> *const ffi::nir_shader_compiler_options {
         &raw const self.0
     }
@@ -149,6 +212,85 @@ flags! {
         MIN_MAX = nir_lower_doubles_options_nir_lower_dminmax,
         SAT = nir_lower_doubles_options_nir_lower_dsat,
         FULL_SOFTWARE = nir_lower_doubles_options_nir_lower_fp64_full_software,
+    }
+}
+
+flags! {
+    /// Kinds of variables.
+    VariableModes: ffi::nir_variable_mode {
+        SYSTEM_VALUE = nir_variable_mode_nir_var_system_value,
+        UNIFORM = nir_variable_mode_nir_var_uniform,
+        SHADER_IN = nir_variable_mode_nir_var_shader_in,
+        SHADER_OUT = nir_variable_mode_nir_var_shader_out,
+        IMAGE = nir_variable_mode_nir_var_image,
+        UBO = nir_variable_mode_nir_var_mem_ubo,
+        PUSH_CONST = nir_variable_mode_nir_var_mem_push_const,
+        SSBO = nir_variable_mode_nir_var_mem_ssbo,
+        CONSTANT = nir_variable_mode_nir_var_mem_constant,
+        TASK_PAYLOAD = nir_variable_mode_nir_var_mem_task_payload,
+        SHADER_TEMP = nir_variable_mode_nir_var_shader_temp,
+        FUNCTION_TEMP = nir_variable_mode_nir_var_function_temp,
+        SHARED = nir_variable_mode_nir_var_mem_shared,
+        GLOBAL = nir_variable_mode_nir_var_mem_global,
+    }
+}
+
+flags! {
+    /// What divergence analysis may assume of the hardware and the API.
+    Divergence: ffi::nir_divergence_options {
+        SINGLE_PRIM_PER_SUBGROUP = nir_divergence_options_nir_divergence_single_prim_per_subgroup,
+        SINGLE_PATCH_PER_TCS_SUBGROUP = nir_divergence_options_nir_divergence_single_patch_per_tcs_subgroup,
+        SINGLE_PATCH_PER_TES_SUBGROUP = nir_divergence_options_nir_divergence_single_patch_per_tes_subgroup,
+        VIEW_INDEX_UNIFORM = nir_divergence_options_nir_divergence_view_index_uniform,
+        SINGLE_FRAG_SHADING_RATE_PER_SUBGROUP = nir_divergence_options_nir_divergence_single_frag_shading_rate_per_subgroup,
+        MULTIPLE_WORKGROUP_PER_COMPUTE_SUBGROUP = nir_divergence_options_nir_divergence_multiple_workgroup_per_compute_subgroup,
+        SHADER_RECORD_PTR_UNIFORM = nir_divergence_options_nir_divergence_shader_record_ptr_uniform,
+        UNIFORM_LOAD_TEARS = nir_divergence_options_nir_divergence_uniform_load_tears,
+        IGNORE_UNDEF_IF_PHI_SRCS = nir_divergence_options_nir_divergence_ignore_undef_if_phi_srcs,
+    }
+}
+
+flags! {
+    /// What the hardware's inputs and outputs can do; NIR's header describes each.
+    IoOptions: ffi::nir_io_options {
+        HAS_FLEXIBLE_INPUT_INTERPOLATION_EXCEPT_FLAT = nir_io_options_nir_io_has_flexible_input_interpolation_except_flat,
+        DONT_USE_POS_FOR_NON_FS_VARYINGS = nir_io_options_nir_io_dont_use_pos_for_non_fs_varyings,
+        INPUT_OUTPUT_16BIT_SUPPORT = nir_io_options_nir_io_16bit_input_output_support,
+        MEDIUMP_IS_32BIT = nir_io_options_nir_io_mediump_is_32bit,
+        PREFER_SCALAR_FS_INPUTS = nir_io_options_nir_io_prefer_scalar_fs_inputs,
+        MIX_CONVERGENT_FLAT_WITH_INTERPOLATED = nir_io_options_nir_io_mix_convergent_flat_with_interpolated,
+        VECTORIZER_IGNORES_TYPES = nir_io_options_nir_io_vectorizer_ignores_types,
+        ALWAYS_INTERPOLATE_CONVERGENT_FS_INPUTS = nir_io_options_nir_io_always_interpolate_convergent_fs_inputs,
+        COMPACTION_ROTATES_COLOR_CHANNELS = nir_io_options_nir_io_compaction_rotates_color_channels,
+        HAS_INTRINSICS = nir_io_options_nir_io_has_intrinsics,
+        SEPARATE_CLIP_CULL_DISTANCE_ARRAYS = nir_io_options_nir_io_separate_clip_cull_distance_arrays,
+    }
+}
+
+flags! {
+    /// Packing operations.
+    PackingOps: u32 {
+        PACK_64_2X32 = 1 << nir_lower_packing_op_nir_lower_packing_op_pack_64_2x32,
+        UNPACK_64_2X32 = 1 << nir_lower_packing_op_nir_lower_packing_op_unpack_64_2x32,
+        PACK_64_4X16 = 1 << nir_lower_packing_op_nir_lower_packing_op_pack_64_4x16,
+        UNPACK_64_4X16 = 1 << nir_lower_packing_op_nir_lower_packing_op_unpack_64_4x16,
+        PACK_32_2X16 = 1 << nir_lower_packing_op_nir_lower_packing_op_pack_32_2x16,
+        UNPACK_32_2X16 = 1 << nir_lower_packing_op_nir_lower_packing_op_unpack_32_2x16,
+        PACK_32_4X8 = 1 << nir_lower_packing_op_nir_lower_packing_op_pack_32_4x8,
+        UNPACK_32_4X8 = 1 << nir_lower_packing_op_nir_lower_packing_op_unpack_32_4x8,
+    }
+}
+
+/// A set of stages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StageSet(u8);
+
+impl StageSet {
+    /// These stages. Mesa's sets end before the task and mesh stages, which are left out.
+    #[must_use]
+    pub fn of(stages: &[Stage]) -> Self {
+        let bit = |stage: &Stage| 1_u8.checked_shl(stage.to_mesa() as u32).unwrap_or(0);
+        Self(stages.iter().map(bit).fold(0, std::ops::BitOr::bitor))
     }
 }
 

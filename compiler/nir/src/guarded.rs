@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: MIT
-//! Owners for what the shim hands out, and the one place that reads its failure messages.
+//! Owners for what the shim hands out, and the one place that reads its failures.
 
-use crate::ffi;
+use crate::{Error, ffi};
 use std::ffi::{CStr, c_char};
-use std::ptr;
+use std::ptr::NonNull;
+
+/// Bytes that one call into Mesa (a translation, a print, a clone ...) may have allocated at a time. A call that would
+/// exceed it is an [`Error::TooLarge`], and all that it had allocated is freed.
+pub const MEMORY_BUDGET: usize = ffi::CORTLAND_MEMORY_BUDGET as usize;
 
 /// Memory of the C library that the shim allocated.
 pub(crate) struct Allocation(*mut u8, usize);
+
+// SAFETY: plain memory with one owner; the C library's memory may be freed in any thread.
+unsafe impl Send for Allocation {}
 
 impl Allocation {
     /// # Safety
@@ -46,12 +53,78 @@ pub(crate) unsafe fn take_string(text: *mut c_char) -> Option<String> {
     Some(String::from_utf8_lossy(owned.bytes()).into_owned())
 }
 
-/// Call a shim function that reports failure through its last argument; return its result and that message.
-pub(crate) fn call<R>(f: impl FnOnce(*mut *mut c_char) -> R) -> (R, Option<String>) {
-    let mut failure: *mut c_char = ptr::null_mut();
+/// Why a shim function failed.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    kind: ffi::cortland_failure_kind,
+    message: Option<String>,
+}
+
+impl Failure {
+    /// The error to report; `gave_up` makes it where Mesa has refused in its own way.
+    pub(crate) fn into_error(self, gave_up: impl FnOnce() -> Error) -> Error {
+        let message = || self.message.unwrap_or_else(|| "no reason given".into());
+        match self.kind {
+            ffi::cortland_failure_kind_CORTLAND_GAVE_UP => gave_up(),
+            ffi::cortland_failure_kind_CORTLAND_BROKEN_NIR => Error::BrokenNir(message()),
+            ffi::cortland_failure_kind_CORTLAND_BEYOND_BUDGET => Error::TooLarge(format!(
+                "it needs more than {} MiB of memory",
+                MEMORY_BUDGET >> 20
+            )),
+            ffi::cortland_failure_kind_CORTLAND_OUT_OF_MEMORY => Error::OutOfMemory,
+            _ => Error::Internal(message()),
+        }
+    }
+
+    /// The same for calls in which Mesa has no way of its own to refuse.
+    pub(crate) fn error(self) -> Error {
+        self.into_error(|| Error::Internal("Mesa gave up".into()))
+    }
+}
+
+/// Call a shim function that reports failure through its last argument; return its result and that failure, which
+/// means something only if the result says that there was one.
+pub(crate) fn call<R>(f: impl FnOnce(*mut ffi::cortland_failure) -> R) -> (R, Failure) {
+    let mut failure = ffi::cortland_failure::default();
     let result = f(&raw mut failure);
-    // SAFETY: the shim's contract: null or a string that is ours to free.
-    (result, unsafe { take_string(failure) })
+    let failure = Failure {
+        kind: failure.kind,
+        // SAFETY: the shim's contract: null or a string that is ours to free.
+        message: unsafe { take_string(failure.message) },
+    };
+    (result, failure)
+}
+
+/// The only owner of a NIR shader.
+pub(crate) struct Owned(NonNull<ffi::nir_shader>);
+
+// SAFETY: the shader is a tree of its own. What it shares with others, the table of types, has a lock of its own.
+unsafe impl Send for Owned {}
+
+impl Owned {
+    /// # Safety
+    /// `shader` is null, or a shader that nothing else owns.
+    pub(crate) unsafe fn new(shader: *mut ffi::nir_shader) -> Option<Self> {
+        NonNull::new(shader).map(Self)
+    }
+
+    pub(crate) fn as_ptr(&self) -> *mut ffi::nir_shader {
+        self.0.as_ptr()
+    }
+
+    /// Give the shader to someone who will free it.
+    pub(crate) fn into_raw(self) -> *mut ffi::nir_shader {
+        let shader = self.as_ptr();
+        std::mem::forget(self);
+        shader
+    }
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // SAFETY: self owns the shader and is the last to use it.
+        unsafe { ffi::cortland_shader_free(self.as_ptr()) }
+    }
 }
 
 /// A reference to Mesa's process-wide table of types, which every shader points into.
@@ -69,5 +142,42 @@ impl Drop for Types {
     fn drop(&mut self) {
         // SAFETY: gives back the reference that acquire() took.
         unsafe { ffi::cortland_types_unref() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn live_bytes() -> isize {
+        // SAFETY: reads a number of this thread's.
+        unsafe { ffi::cortland_test_live_bytes() }
+    }
+
+    #[test]
+    fn a_failed_assertion_is_a_message_and_frees_what_was_allocated() {
+        let before = live_bytes();
+        // SAFETY: takes nothing but the place for its failure.
+        let ((), failure) = call(|f| unsafe { ffi::cortland_test_assert(f) });
+        let error = failure.error();
+        assert!(
+            matches!(&error, Error::Internal(m) if m.starts_with("Mesa assertion failed: test")),
+            "{error}"
+        );
+        assert_eq!(live_bytes(), before);
+    }
+
+    #[test]
+    fn what_exceeds_the_budget_is_too_large() {
+        for (bytes, fails) in [(1000, false), (MEMORY_BUDGET + 4, true), (usize::MAX, true)] {
+            let before = live_bytes();
+            // SAFETY: takes nothing but the place for its failure.
+            let ((), failure) = call(|f| unsafe { ffi::cortland_test_allocate(bytes, f) });
+            if fails {
+                let error = failure.error();
+                assert!(matches!(error, Error::TooLarge(_)), "{error}");
+                assert_eq!(live_bytes(), before);
+            }
+        }
     }
 }

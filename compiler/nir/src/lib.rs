@@ -8,6 +8,7 @@
 //! the SPIR-V validator and by this crate's own limits before Mesa sees it, and what Mesa asserts comes back as an
 //! [`Error`].
 
+mod blob;
 mod compiler_options;
 mod error;
 mod ffi;
@@ -17,8 +18,13 @@ mod spirv;
 mod stack;
 mod stage;
 
-pub use compiler_options::{CompilerOptions, LowerDoubles, LowerInt64};
+pub use blob::BlobKey;
+pub use compiler_options::{
+    CompilerOptions, Divergence, IoOptions, LowerDoubles, LowerInt64, PackingOps, StageSet,
+    VariableModes,
+};
 pub use error::Error;
+pub use guarded::MEMORY_BUDGET;
 pub use shader::{Info, Shader};
 pub use spirv::assemble::assemble;
 pub use spirv::options::{
@@ -26,6 +32,8 @@ pub use spirv::options::{
     UnsupportedCapability, Validation,
 };
 pub use spirv::translate::{SpecConstant, spirv_to_nir};
+#[doc(hidden)]
+pub use spirv::validate::validator_runs;
 pub use spirv::validate::{forget_validated_modules, validate_spirv};
 pub use stage::Stage;
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //! The owner of a NIR shader.
 
-use crate::guarded::{self, Allocation, Types, take_string};
+use crate::blob::{self, BlobKey};
+use crate::guarded::{self, Allocation, Owned, Types, take_string};
 use crate::{CompilerOptions, Error, Stage, ffi, stack};
 use std::ffi::CStr;
-use std::ptr::{self, NonNull};
+use std::ptr;
 use std::sync::Arc;
 
 /// One NIR shader and everything that it points to.
@@ -12,16 +13,13 @@ use std::sync::Arc;
 /// It can be sent to another thread but not used from two at once: NIR's own passes, printing among them, write to the
 /// shader that they look at.
 pub struct Shader {
-    shader: NonNull<ffi::nir_shader>,
+    shader: Owned,
     options: Arc<CompilerOptions>,
     warnings: Vec<String>,
     deep: bool,
     /// Dropped after the shader, whose types it keeps alive.
-    _types: Types,
+    types: Types,
 }
-
-// SAFETY: the shader is a tree of its own. What it shares with others, the table of types, has a lock of its own.
-unsafe impl Send for Shader {}
 
 /// A summary of a shader.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,10 +50,10 @@ pub struct Info {
     pub source_hash: [u8; 32],
 }
 
-/// Pointers to C objects that a closure takes to another thread while this one waits.
+/// A pointer to a shader that a closure takes to another thread while this one, which owns the shader, waits.
 struct Handle(*mut ffi::nir_shader);
 
-// SAFETY: the thread that made it waits for the one that uses it.
+// SAFETY: the thread that owns the shader waits for the one that uses it.
 unsafe impl Send for Handle {}
 
 impl Handle {
@@ -67,9 +65,9 @@ impl Handle {
 
 impl Shader {
     /// # Safety
-    /// `shader` is owned by no one else and was made with `options` while `types` was held.
-    pub(crate) unsafe fn from_raw(
-        shader: NonNull<ffi::nir_shader>,
+    /// `shader` was made with `options` while `types` was held.
+    pub(crate) unsafe fn from_owned(
+        shader: Owned,
         types: Types,
         options: Arc<CompilerOptions>,
         deep: bool,
@@ -79,7 +77,7 @@ impl Shader {
             options,
             warnings: Vec::new(),
             deep,
-            _types: types,
+            types,
         }
     }
 
@@ -146,43 +144,55 @@ impl Shader {
             let (text, failure) = guarded::call(|f| unsafe {
                 take_string(ffi::cortland_shader_print(shader.get(), f))
             });
-            text.ok_or_else(|| internal(failure))
+            text.ok_or_else(|| failure.error())
         })?
     }
 
-    /// Check the shader against the rules of NIR. The error holds the shader with the broken rules in place.
-    pub fn validate(&self) -> Result<(), Error> {
-        let shader = self.handle();
-        stack::run(self.deep, move || {
-            // SAFETY: the handle is of a live shader.
-            match guarded::call(|f| unsafe { ffi::cortland_shader_validate(shader.get(), f) }) {
-                (true, _) => Ok(()),
-                (false, message) => Err(Error::BrokenNir(
-                    message.unwrap_or_else(|| "no reason given".into()),
-                )),
-            }
-        })?
+    /// Check the shader against the rules of NIR and give it back. One that breaks them is gone, as nothing may touch
+    /// it any more; the error holds its text with the broken rules in place.
+    pub fn validate(self) -> Result<Self, Error> {
+        let Self {
+            shader,
+            options,
+            warnings,
+            deep,
+            types,
+        } = self;
+        let shader = stack::run(deep, move || {
+            let shader = Handle(shader.into_raw());
+            // SAFETY: the handle is of a live shader, which the shim frees unless it returns true.
+            let (sound, failure) =
+                guarded::call(|f| unsafe { ffi::cortland_shader_validate(shader.get(), f) });
+            // SAFETY: it is the shader that was given up above.
+            let shader = sound.then(|| unsafe { Owned::new(shader.get()) });
+            shader.flatten().ok_or_else(|| failure.error())
+        })??;
+        Ok(Self {
+            shader,
+            options,
+            warnings,
+            deep,
+            types,
+        })
     }
 
     /// A copy that shares nothing but the options.
     pub fn try_clone(&self) -> Result<Self, Error> {
         let (shader, types) = (self.handle(), Types::acquire());
         let copy = stack::run(self.deep, move || {
-            // SAFETY: the handle is of a live shader.
-            let (copy, failure) =
-                guarded::call(|f| unsafe { ffi::cortland_shader_clone(shader.get(), f) });
-            NonNull::new(copy)
-                .map(|p| Handle(p.as_ptr()))
-                .ok_or_else(|| internal(failure))
+            // SAFETY: the handle is of a live shader, and the copy is no one else's.
+            let (copy, failure) = guarded::call(|f| unsafe {
+                Owned::new(ffi::cortland_shader_clone(shader.get(), f))
+            });
+            copy.ok_or_else(|| failure.error())
         })??;
-        let copy = NonNull::new(copy.get()).expect("checked above");
         // SAFETY: the copy was made just now, with the same options, while types was held.
-        let copy = unsafe { Self::from_raw(copy, types, self.options.clone(), self.deep) };
+        let copy = unsafe { Self::from_owned(copy, types, self.options.clone(), self.deep) };
         Ok(copy.with_warnings(self.warnings.clone()))
     }
 
-    /// The shader as bytes for [`Self::deserialize`]. `strip` leaves out names.
-    pub fn serialize(&self, strip: bool) -> Result<Vec<u8>, Error> {
+    /// The shader as bytes for [`Self::deserialize`] with the same key. `strip` leaves out names.
+    pub fn serialize(&self, key: &BlobKey, strip: bool) -> Result<Vec<u8>, Error> {
         let shader = self.handle();
         let body = stack::run(self.deep, move || {
             let (mut data, mut size) = (ptr::null_mut(), 0);
@@ -191,45 +201,40 @@ impl Shader {
                 ffi::cortland_shader_serialize(shader.get(), strip, &raw mut data, &raw mut size, f)
             });
             if !done {
-                return Err(internal(failure));
+                return Err(failure.error());
             }
             // SAFETY: on success the shim hands over `size` bytes.
-            Ok(unsafe { Allocation::new(data, size) }.bytes().to_vec())
+            Ok(unsafe { Allocation::new(data, size) })
         })??;
-        let mut blob = Header::of(&body, self.deep).bytes().to_vec();
-        blob.extend_from_slice(&body);
-        Ok(blob)
+        Ok(blob::seal(body.bytes(), self.deep, key))
     }
 
-    /// A shader from what [`Self::serialize`] gave. Bytes that are truncated, changed, or from a build with another
-    /// Mesa are an error: they never reach Mesa, which would trust them.
-    pub fn deserialize(bytes: &[u8], options: &Arc<CompilerOptions>) -> Result<Self, Error> {
-        let (body, deep) = Header::check(bytes)?;
+    /// A shader from what [`Self::serialize`] gave. Bytes that are truncated, changed, or from another build or key are
+    /// an error: they never reach Mesa, which would trust them. See [`BlobKey`] for what the key must be.
+    pub fn deserialize(
+        bytes: &[u8],
+        key: &BlobKey,
+        options: &Arc<CompilerOptions>,
+    ) -> Result<Self, Error> {
+        let (body, deep) = blob::open(bytes, key)?;
         let (types, compiler_options) = (Types::acquire(), options.clone());
         let shader = stack::run(deep, || {
-            // SAFETY: the body is what the shim serialised (Header::check); the options live as long as the shader.
+            // SAFETY: the body is what the shim serialised (blob::open and BlobKey's contract); the options live as
+            // long as the shader, which is no one else's.
             let (shader, failure) = guarded::call(|f| unsafe {
-                ffi::cortland_shader_deserialize(
+                Owned::new(ffi::cortland_shader_deserialize(
                     compiler_options.as_ptr(),
                     body.as_ptr(),
                     body.len(),
                     f,
-                )
+                ))
             });
-            NonNull::new(shader)
-                .map(|p| Handle(p.as_ptr()))
-                .ok_or_else(|| internal(failure))
+            shader.ok_or_else(|| {
+                failure.into_error(|| Error::BadBlob("it ends before its shader does"))
+            })
         })??;
-        let shader = NonNull::new(shader.get()).expect("checked above");
         // SAFETY: made just now, with these options, while types was held.
-        Ok(unsafe { Self::from_raw(shader, types, options.clone(), deep) })
-    }
-}
-
-impl Drop for Shader {
-    fn drop(&mut self) {
-        // SAFETY: self owns the shader and is the last to use it.
-        unsafe { ffi::cortland_shader_free(self.shader.as_ptr()) }
+        Ok(unsafe { Self::from_owned(shader, types, options.clone(), deep) })
     }
 }
 
@@ -239,54 +244,6 @@ impl std::fmt::Debug for Shader {
             .field("stage", &self.stage())
             .field("info", &self.info())
             .finish()
-    }
-}
-
-fn internal(message: Option<String>) -> Error {
-    Error::Internal(message.unwrap_or_else(|| "Mesa ran out of memory".into()))
-}
-
-/// What stands before the bytes that Mesa serialised.
-struct Header([u8; Self::SIZE]);
-
-impl Header {
-    const SIZE: usize = 48;
-    const MAGIC: &[u8; 8] = b"CortNIR1";
-    /// Names the Mesa that wrote the bytes; build.rs takes it from the build's name.
-    const BUILD: &str = env!("CORTLAND_MESA_KEY");
-
-    fn of(body: &[u8], deep: bool) -> Self {
-        let mut hasher = blake3::Hasher::new();
-        hasher
-            .update(Self::BUILD.as_bytes())
-            .update(&[u8::from(deep)])
-            .update(body);
-        let mut header = [0; Self::SIZE];
-        header[..8].copy_from_slice(Self::MAGIC);
-        header[8] = u8::from(deep);
-        header[16..].copy_from_slice(hasher.finalize().as_bytes());
-        Self(header)
-    }
-
-    fn bytes(&self) -> &[u8] {
-        &self.0
-    }
-
-    /// The body behind a header that fits it, and whether it is deep.
-    fn check(blob: &[u8]) -> Result<(&[u8], bool), Error> {
-        if !blob.starts_with(Self::MAGIC) {
-            return Err(Error::BadBlob("it does not start with this crate's mark"));
-        }
-        let Some((header, body)) = blob.split_at_checked(Self::SIZE) else {
-            return Err(Error::BadBlob("it ends inside its header"));
-        };
-        let deep = header[8] != 0;
-        if Self::of(body, deep).bytes() != header {
-            return Err(Error::BadBlob(
-                "it was truncated, changed, or written by another build",
-            ));
-        }
-        Ok((body, deep))
     }
 }
 
@@ -310,12 +267,19 @@ mod tests {
         .expect("translates")
     }
 
+    fn live_bytes() -> isize {
+        // SAFETY: reads a number of this thread's.
+        unsafe { ffi::cortland_test_live_bytes() }
+    }
+
     #[test]
-    fn validate_reports_broken_nir_and_leaves_the_process_alone() {
+    fn validate_reports_broken_nir_and_frees_the_shader() {
         // A wrong width, and a value used before it is defined.
+        let _types = Types::acquire();
         for (how, says) in [(0, "bit_size"), (1, "SRC_TAG_SEEN")] {
-            let shader = shader();
-            shader.validate().expect("sound so far");
+            drop(shader());
+            let before = live_bytes();
+            let shader = shader().validate().expect("sound so far");
             // SAFETY: a live shader that only this test uses.
             assert!(unsafe { ffi::cortland_test_break(shader.shader.as_ptr(), how) });
             let message = shader.validate().expect_err("broken").to_string();
@@ -323,51 +287,96 @@ mod tests {
                 message.contains("error:") && message.contains(says),
                 "{message}"
             );
-            // Mesa must not look at it again: the list of instructions is no longer sound.
-            std::mem::forget(shader);
+            assert_eq!(live_bytes(), before);
         }
-        self::shader()
-            .validate()
-            .expect("the validator still works");
+        shader().validate().expect("the validator still works");
+    }
+
+    /// Every operation on a shader; what they give together.
+    fn exercise() -> Result<(String, Vec<u8>), Error> {
+        let key = BlobKey::new([1; 32]);
+        let options = Arc::new(CompilerOptions::new());
+        let words = assemble(include_str!("../tests/spirv/compute_shared.spvasm"))?;
+        let vulkan = SpirvOptions::vulkan_1_3();
+        let shader = spirv_to_nir(&words, Stage::Compute, "main", &[], &vulkan, &options)?;
+        let blob = shader.serialize(&key, false)?;
+        let copy = shader.try_clone()?;
+        let back = Shader::deserialize(&blob, &key, &options)?.validate()?;
+        assert_eq!(copy.print()?, back.print()?);
+        Ok((shader.print()?, blob))
     }
 
     #[test]
-    fn a_failed_assertion_is_a_message() {
-        // SAFETY: takes nothing but the place for its message.
-        let ((), failure) = guarded::call(|f| unsafe { ffi::cortland_test_assert(f) });
-        assert!(
-            failure
-                .expect("a message")
-                .starts_with("Mesa assertion failed: test")
-        );
+    fn running_out_of_the_budget_anywhere_frees_everything_and_harms_nothing() {
+        // Held here so that the table of types, which outlives calls, is complete before anything is counted.
+        let _types = Types::acquire();
+        let expected = exercise().expect("with the budget that there is");
+        let before = live_bytes();
+        let (mut budget, mut failures) = (0, 0);
+        loop {
+            // SAFETY: sets a number of this thread's.
+            unsafe { ffi::cortland_test_set_budget(budget) };
+            match exercise() {
+                Err(Error::TooLarge(_)) => failures += 1,
+                Err(other) => panic!("budget {budget}: {other}"),
+                Ok(result) => {
+                    assert_eq!(result, expected);
+                    break;
+                }
+            }
+            assert_eq!(live_bytes(), before, "budget {budget}");
+            budget += 211;
+        }
+        // SAFETY: as above.
+        unsafe { ffi::cortland_test_set_budget(guarded::MEMORY_BUDGET) };
+        assert!(failures > 300, "only {failures} failures");
+        assert_eq!(exercise().expect("as before"), expected);
+        assert_eq!(live_bytes(), before);
+    }
+
+    #[test]
+    fn a_lock_is_free_again_after_running_out_under_it() {
+        // Types that no other test has: each is made under the lock of the table.
+        for budget in (0..200_000).step_by(997) {
+            let text = format!(
+                "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\n\
+                 OpExecutionMode %main LocalSize 1 1 1\n%void = OpTypeVoid\n%fn = OpTypeFunction %void\n\
+                 %u32 = OpTypeInt 32 0\n%n = OpConstant %u32 {}\n%a = OpTypeArray %u32 %n\n\
+                 %s = OpTypeStruct %a %u32 %a\n%p = OpTypePointer Function %s\n%main = OpFunction %void None %fn\n\
+                 %entry = OpLabel\n%v = OpVariable %p Function\nOpReturn\nOpFunctionEnd\n",
+                7_000_000 + budget
+            );
+            let words = assemble(&text).expect("assembles");
+            let options = Arc::new(CompilerOptions::new());
+            for budget in [budget, guarded::MEMORY_BUDGET] {
+                // SAFETY: sets a number of this thread's.
+                unsafe { ffi::cortland_test_set_budget(budget) };
+                let vulkan = SpirvOptions::vulkan_1_3();
+                let result = spirv_to_nir(&words, Stage::Compute, "main", &[], &vulkan, &options);
+                if budget == guarded::MEMORY_BUDGET {
+                    result.expect("translates");
+                }
+            }
+        }
     }
 
     #[test]
     fn blobs_that_are_not_whole_are_rejected() {
+        let key = BlobKey::new([3; 32]);
         let shader = shader();
-        let blob = shader.serialize(false).expect("serialises");
-        assert_eq!(
-            Shader::deserialize(&blob, shader.options())
-                .expect("whole")
-                .print(),
-            shader.print()
-        );
+        let blob = shader.serialize(&key, false).expect("serialises");
+        let open = |blob: &[u8]| Shader::deserialize(blob, &key, shader.options());
+        assert_eq!(open(&blob).expect("whole").print(), shader.print());
         for length in 0..blob.len() {
-            assert!(matches!(
-                Shader::deserialize(&blob[..length], shader.options()),
-                Err(Error::BadBlob(_))
-            ));
+            assert!(matches!(open(&blob[..length]), Err(Error::BadBlob(_))));
         }
         for at in 0..blob.len() {
             let mut blob = blob.clone();
             blob[at] ^= 0x10;
-            assert!(
-                matches!(
-                    Shader::deserialize(&blob, shader.options()),
-                    Err(Error::BadBlob(_))
-                ),
-                "byte {at}"
-            );
+            assert!(matches!(open(&blob), Err(Error::BadBlob(_))), "byte {at}");
         }
+        let other = BlobKey::new([4; 32]);
+        let result = Shader::deserialize(&blob, &other, shader.options());
+        assert!(matches!(result, Err(Error::BadBlob(_))));
     }
 }

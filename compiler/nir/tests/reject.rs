@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{CASES, compute, options, without};
+use common::{CASES, KEY, compute, options, without};
 use mesa_nir::{
     Capability, Error, SpecConstant, SpirvOptions, Stage, UnsupportedCapability, Validation,
     spirv_to_nir,
@@ -38,8 +38,10 @@ fn a_capability_that_is_off_can_be_a_warning() {
         ..without(Capability::Int8)
     };
     let shader = case.translate(&case.words(), &spirv).expect("translates");
-    assert!(
-        shader.warnings().iter().any(|w| w.contains("Int8")),
+    let about = |w: &&String| w.contains("Int8");
+    assert_eq!(
+        shader.warnings().iter().filter(about).count(),
+        1,
         "{:?}",
         shader.warnings()
     );
@@ -96,7 +98,8 @@ fn the_validator_has_its_say() {
     );
 
     let skip = SpirvOptions {
-        validation: Validation::Skip,
+        // SAFETY: Mesa translates stores to anything alike; this one is known to do no harm.
+        validation: unsafe { Validation::skip() },
         ..SpirvOptions::vulkan_1_3()
     };
     case.translate(&words, &skip).expect("nobody looked");
@@ -208,10 +211,10 @@ fn deep_nesting_does_not_exhaust_a_small_stack() {
         .stack_size(128 << 10)
         .spawn(move || {
             let shader = compute(&text, &[]).expect("translates");
-            shader.validate().expect("valid");
+            let shader = shader.validate().expect("valid");
             let printed = shader.print().expect("prints");
-            let blob = shader.serialize(false).expect("serialises");
-            let back = mesa_nir::Shader::deserialize(&blob, options()).expect("deserialises");
+            let blob = shader.serialize(&KEY, false).expect("serialises");
+            let back = mesa_nir::Shader::deserialize(&blob, &KEY, options()).expect("deserialises");
             assert_eq!(back.print().expect("prints"), printed);
             drop(shader.try_clone().expect("clones"));
         })
@@ -234,4 +237,112 @@ fn a_wide_structure_does_not_exhaust_a_small_stack() {
         .join()
         .expect("no overflow")
         .expect("translates");
+}
+
+#[test]
+fn what_runs_on_the_callers_stack_needs_little_of_it() {
+    // As much of everything as limits.rs calls shallow.
+    let mut body = String::new();
+    for level in 0..48 {
+        write!(
+            body,
+            "OpSelectionMerge %m{level} None\nOpBranchConditional %true %t{level} %m{level}\n%t{level} = OpLabel\n"
+        )
+        .expect("a string");
+    }
+    for level in (0..48).rev() {
+        write!(body, "OpBranch %m{level}\n%m{level} = OpLabel\n").expect("a string");
+    }
+    let mut globals = format!(
+        "%n = OpConstant %u32 2\n%a0 = OpTypeStruct{}\n",
+        " %u32".repeat(128)
+    );
+    for level in 1..20 {
+        writeln!(globals, "%a{level} = OpTypeStruct %a{}", level - 1).expect("a string");
+    }
+    globals += "%p = OpTypePointer Private %a19\n%g = OpVariable %p Private";
+    let text = module(&globals, &body);
+    let thread = std::thread::Builder::new()
+        .stack_size(128 << 10)
+        .spawn(move || {
+            let shader = compute(&text, &[])
+                .expect("translates")
+                .validate()
+                .expect("valid");
+            let blob = shader.serialize(&KEY, false).expect("serialises");
+            let back = mesa_nir::Shader::deserialize(&blob, &KEY, options()).expect("deserialises");
+            let copy = back.try_clone().expect("clones");
+            assert_eq!(
+                copy.print().expect("prints"),
+                shader.print().expect("prints")
+            );
+        });
+    thread.expect("a thread").join().expect("no overflow");
+}
+
+#[test]
+fn too_many_selections_are_refused() {
+    let mut body = String::new();
+    for n in 0..8200 {
+        write!(
+            body,
+            "OpSelectionMerge %m{n} None\nOpBranchConditional %true %t{n} %m{n}\n%t{n} = OpLabel\nOpBranch %m{n}\n%m{n} = OpLabel\n"
+        )
+        .expect("a string");
+    }
+    let globals = "%p = OpTypePointer Private %u32\n%g = OpVariable %p Private";
+    let error = compute(&module(globals, &body), &[]).expect_err("too many");
+    assert!(matches!(error, Error::TooLarge(_)), "{error}");
+}
+
+#[test]
+fn an_identifier_bound_out_of_proportion_is_refused() {
+    let globals = "%p = OpTypePointer Private %u32\n%g = OpVariable %p Private";
+    let mut words = mesa_nir::assemble(&module(globals, "")).expect("assembles");
+    words[3] = 0x3f_ffff;
+    let error = spirv_to_nir(
+        &words,
+        Stage::Compute,
+        "main",
+        &[],
+        &SpirvOptions::vulkan_1_3(),
+        options(),
+    )
+    .expect_err("too large");
+    assert!(matches!(error, Error::TooLarge(_)), "{error}");
+}
+
+#[test]
+fn a_capability_that_is_off_does_not_come_in_by_implication() {
+    let text = module(
+        "%u64 = OpTypeInt 64 0\n%p = OpTypePointer Private %u64\n%g = OpVariable %p Private",
+        "%x = OpLoad %u64 %g\nOpStore %g %x\n",
+    );
+    let text = text.replace(
+        "OpCapability Shader",
+        "OpCapability Shader\nOpCapability Int64Atomics",
+    );
+    let words = mesa_nir::assemble(&text).expect("assembles");
+    let translate =
+        |spirv: &SpirvOptions| spirv_to_nir(&words, Stage::Compute, "main", &[], spirv, options());
+    translate(&SpirvOptions::vulkan_1_3()).expect("with Int64");
+    let error = translate(&without(Capability::Int64)).expect_err("without Int64");
+    assert!(
+        matches!(&error, Error::UnsupportedCapability(name) if name.starts_with("Int64 ")),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_boolean_is_specialised_by_32_bits() {
+    let text = "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\n\
+                OpExecutionModeId %main LocalSizeId %x %one %one\nOpDecorate %b SpecId 0\n%void = OpTypeVoid\n\
+                %fn = OpTypeFunction %void\n%u32 = OpTypeInt 32 0\n%bool = OpTypeBool\n%one = OpConstant %u32 1\n\
+                %two = OpConstant %u32 2\n%b = OpSpecConstantFalse %bool\n%x = OpSpecConstantOp %u32 Select %b %two %one\n\
+                %main = OpFunction %void None %fn\n%entry = OpLabel\nOpReturn\nOpFunctionEnd\n";
+    let size = |bits| {
+        let shader = compute(text, &[SpecConstant { id: 0, bits }]).expect("translates");
+        shader.info().workgroup_size[0]
+    };
+    assert_eq!([size(0), size(1), size(7), size(1 << 32)], [1, 2, 2, 1]);
 }

@@ -3,14 +3,14 @@
 
 mod common;
 
-use common::{CASES, options};
+use common::{CASES, KEY, options};
 use mesa_nir::{Error, Shader};
 
 #[test]
 fn every_module_becomes_valid_nir() {
     for case in CASES {
-        let shader = case.shader();
-        shader
+        let shader = case
+            .shader()
             .validate()
             .unwrap_or_else(|e| panic!("{}: {e}", case.name));
         assert_eq!(shader.stage(), case.stage);
@@ -88,24 +88,24 @@ fn clone_prints_the_same_and_outlives_its_original() {
 fn serialise_and_deserialise_print_the_same() {
     for case in CASES {
         let shader = case.shader();
-        let blob = shader.serialize(false).expect("serialises");
+        let blob = shader.serialize(&KEY, false).expect("serialises");
         assert_eq!(
             blob,
-            shader.serialize(false).expect("serialises"),
+            shader.serialize(&KEY, false).expect("serialises"),
             "the same bytes each time"
         );
-        let back = Shader::deserialize(&blob, options()).expect("deserialises");
+        let back = Shader::deserialize(&blob, &KEY, options()).expect("deserialises");
         assert_eq!(back.print(), shader.print(), "{}", case.name);
         assert_eq!(back.info(), shader.info());
         back.validate().expect("valid");
 
-        let stripped = shader.serialize(true).expect("serialises");
+        let stripped = shader.serialize(&KEY, true).expect("serialises");
         assert!(
             stripped.len() < blob.len(),
             "{}: names were stripped",
             case.name
         );
-        Shader::deserialize(&stripped, options())
+        Shader::deserialize(&stripped, &KEY, options())
             .expect("deserialises")
             .validate()
             .expect("valid");
@@ -116,11 +116,11 @@ fn serialise_and_deserialise_print_the_same() {
 fn what_is_no_blob_is_an_error() {
     for bytes in [
         &b""[..],
-        b"CortNIR1",
+        b"CortNIR2",
         b"garbage that is long enough to hold a header and a body too........",
     ] {
         assert!(matches!(
-            Shader::deserialize(bytes, options()),
+            Shader::deserialize(bytes, &KEY, options()),
             Err(Error::BadBlob(_))
         ));
     }
@@ -129,10 +129,10 @@ fn what_is_no_blob_is_an_error() {
 #[test]
 fn translation_is_deterministic() {
     for case in CASES {
-        let blob = case.shader().serialize(false).expect("serialises");
+        let blob = case.shader().serialize(&KEY, false).expect("serialises");
         assert_eq!(
             blob,
-            case.shader().serialize(false).expect("serialises"),
+            case.shader().serialize(&KEY, false).expect("serialises"),
             "{}",
             case.name
         );

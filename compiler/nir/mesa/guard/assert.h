@@ -17,7 +17,8 @@
 extern "C" {
 #endif
 void cortland_assert_failed(const char *condition, const char *file, unsigned line) __attribute__((cold));
-void cortland_guard_own(void *ralloc_ctx);
+/* See shim/guard.h; for fixups.py. */
+void cortland_guard_shared(void *mutex);
 #ifdef __cplusplus
 }
 #endif

@@ -22,7 +22,11 @@ const MAX_TYPE_NODES: u64 = 1 << 18;
 /// Members of one structure: SPIR-V's own universal limit.
 const MAX_MEMBERS: usize = 16_383;
 
-/// Structured control-flow constructs, members of a structure and levels of a type that any thread's stack can take.
+/// Selections and loops of a module. The validator's time grows with the square of their number: 2 s for this many.
+const MAX_CONSTRUCTS: u32 = 1 << 13;
+
+/// Selections and loops, members of a structure and levels of a type that the caller's stack must take: 128 KiB is
+/// enough (tests/reject.rs). With more of them the work goes to a thread with a large stack.
 const SHALLOW_CONSTRUCTS: u32 = 48;
 const SHALLOW_MEMBERS: usize = 128;
 const SHALLOW_TYPE: u32 = 24;
@@ -75,8 +79,8 @@ pub(crate) fn check(module: &Module<'_>, specialization: &[SpecConstant]) -> Res
         deep: false,
     };
     for instruction in module.instructions() {
-        walk.constants.note(instruction);
         walk.note(instruction)?;
+        walk.constants.note(instruction)?;
     }
     Ok(Cost {
         deep: walk.deep || walk.constructs > SHALLOW_CONSTRUCTS,
@@ -115,9 +119,13 @@ impl Walk<'_> {
                     ..LEAF
                 },
             ),
-            Op::ExecutionMode => self.execution_mode(i),
             Op::SelectionMerge | Op::LoopMerge => {
                 self.constructs += 1;
+                if self.constructs > MAX_CONSTRUCTS {
+                    return Err(Error::TooLarge(format!(
+                        "more than {MAX_CONSTRUCTS} selections and loops"
+                    )));
+                }
                 Ok(())
             }
             Op::Variable => {
@@ -225,16 +233,6 @@ impl Walk<'_> {
             kind.depth = kind.depth.max(member.depth + 1);
         }
         self.declare(i.operand(0), kind)
-    }
-
-    /// Mesa keeps workgroup sizes in 16 bits and would truncate a larger one.
-    fn execution_mode(&self, i: Instruction<'_>) -> Result<(), Error> {
-        let size = i.operands.get(2..).unwrap_or(&[]);
-        let is_size = i.operand(1) == spirv::ExecutionMode::LocalSize as u32;
-        if is_size && size.iter().any(|&n| n > u32::from(u16::MAX)) {
-            return Err(Error::TooLarge(format!("workgroup size {size:?}")));
-        }
-        Ok(())
     }
 }
 

@@ -16,6 +16,11 @@ const MAX_MINOR: u32 = 6;
 /// The validator's own limit on identifiers.
 const MAX_ID: u32 = 0x3f_ffff;
 
+/// Identifiers that a module may have whatever its size, and for each of its words. The validator and Mesa keep tables
+/// of as many entries as the header says, of which a module uses at most one for each two words.
+const FREE_IDS: usize = 1 << 16;
+const IDS_PER_WORD: usize = 16;
+
 /// One instruction with its operands.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Instruction<'a> {
@@ -88,6 +93,13 @@ impl<'a> Module<'a> {
         }
         if words[3] == 0 || words[3] > MAX_ID {
             return malformed(format!("identifier bound {}, not 1 to {MAX_ID}", words[3]));
+        }
+        if words[3] as usize > FREE_IDS + IDS_PER_WORD * words.len() {
+            return Err(Error::TooLarge(format!(
+                "identifier bound {} of a module of {} words",
+                words[3],
+                words.len()
+            )));
         }
         let mut module = Self {
             words,
@@ -209,6 +221,13 @@ mod tests {
         assert!(message(&[MAGIC, 0x10700, 0, 1, 0, 0x10000]).contains("version 0x00010700"));
         assert!(message(&[MAGIC, 0x10000, 0, 1, 3, 0x10000]).contains("schema 3"));
         assert!(message(&[MAGIC, 0x10000, 0, u32::MAX, 0, 0x10000]).contains("identifier bound"));
+    }
+
+    #[test]
+    fn the_identifier_bound_must_fit_the_size() {
+        let with = |bound: u32| [MAGIC, 0x10000, 0, bound, 0, 0x10000];
+        Module::parse(&with(1 << 16)).expect("a module");
+        assert!(message(&with(MAX_ID)).contains("bound 4194303 of a module of 6 words"));
     }
 
     #[test]

@@ -68,7 +68,7 @@ impl SpirvOptions {
         Self {
             capabilities: Capabilities::none(),
             unsupported_capability: UnsupportedCapability::Reject,
-            validation: Validation::Once,
+            validation: Validation::once(),
             block_layout: BlockLayout::Scalar,
             float_controls: FloatControls::NONE,
             subgroup_size: SubgroupSize::Uniform,
@@ -100,14 +100,31 @@ pub enum UnsupportedCapability {
     Warn,
 }
 
-/// Whether a module goes through the SPIR-V validator.
+/// Whether a module goes through the SPIR-V validator, and its NIR through NIR's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Validation {
+pub struct Validation {
+    pub(crate) skipped: bool,
+}
+
+impl Validation {
     /// Once in the life of the process for each distinct module. NIR's own validator looks at each shader that comes
     /// of it too.
-    Once,
-    /// Not at all: the caller vouches for the module. Mesa trusts its input, so a bad one may do anything.
-    Skip,
+    #[must_use]
+    pub const fn once() -> Self {
+        Self { skipped: false }
+    }
+
+    /// Not at all.
+    ///
+    /// # Safety
+    ///
+    /// Mesa trusts its input. Whoever translates with this value, or a copy of it, must know that the module is valid
+    /// SPIR-V for Vulkan 1.3 and for the specialisation that it is given, by having had it validated
+    /// ([`crate::validate_spirv`]) or by having made it: an invalid one may read and write any memory of the process.
+    #[must_use]
+    pub const unsafe fn skip() -> Self {
+        Self { skipped: true }
+    }
 }
 
 /// The layout rules for buffer blocks, by the Vulkan feature that grants them.
@@ -122,6 +139,9 @@ pub enum BlockLayout {
 }
 
 /// A set of capabilities.
+///
+/// A module must find every capability that it declares in the set, and every one that those imply: Int64Atomics is of
+/// no use without Int64.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Capabilities(BTreeSet<u32>);
 
@@ -174,14 +194,31 @@ impl Capabilities {
         self.0.contains(&capability)
     }
 
-    pub(crate) fn to_mesa(&self) -> ffi::spirv_capabilities {
+    /// The set, with what a module declares beside it, for Mesa.
+    pub(crate) fn to_mesa(&self, declared: &[u32]) -> ffi::spirv_capabilities {
         let mut mesa = ffi::spirv_capabilities::default();
-        for &capability in &self.0 {
+        for &capability in self.0.iter().chain(declared) {
             // SAFETY: mesa is a live structure; the shim ignores capabilities that Mesa does not know.
             unsafe { ffi::cortland_capability_enable(&raw mut mesa, capability) };
         }
         mesa
     }
+}
+
+/// Each capability that implies another, with that one, by SPIR-V's own grammar.
+const IMPLIED: &[(u32, u32)] = include!(concat!(env!("OUT_DIR"), "/implied.rs"));
+
+/// These capabilities and all that they imply, in order of appearance.
+pub(crate) fn with_implied(declared: &[u32]) -> Vec<u32> {
+    let mut all = declared.to_vec();
+    let mut known: BTreeSet<u32> = declared.iter().copied().collect();
+    let mut at = 0;
+    while let Some(&capability) = all.get(at) {
+        let implied = IMPLIED.iter().filter(|(c, _)| *c == capability);
+        all.extend(implied.map(|&(_, i)| i).filter(|&i| known.insert(i)));
+        at += 1;
+    }
+    all
 }
 
 /// The table of capabilities in the Vulkan 1.3 specification, appendix "SPIR-V Capabilities", without extensions.
@@ -399,5 +436,30 @@ impl std::ops::BitOr for FloatControls {
     type Output = Self;
     fn bitor(self, other: Self) -> Self {
         Self(self.0 | other.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn implied_capabilities_are_found_to_the_end() {
+        let all = with_implied(&[Capability::ShaderViewportIndexLayerEXT as u32]);
+        let wanted = [
+            Capability::ShaderViewportIndexLayerEXT,
+            Capability::MultiViewport,
+            Capability::Geometry,
+            Capability::Shader,
+            Capability::Matrix,
+        ];
+        assert_eq!(all, wanted.map(|c| c as u32));
+        assert_eq!(with_implied(&[4242]), [4242]);
+    }
+
+    #[test]
+    fn the_vulkan_set_holds_all_that_it_implies() {
+        let all: Vec<_> = VULKAN_1_3.iter().map(|&c| c as u32).collect();
+        assert_eq!(with_implied(&all), all);
     }
 }

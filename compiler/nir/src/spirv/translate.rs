@@ -3,12 +3,11 @@
 
 use super::limits::{self, Cost};
 use super::module::{Module, capability_name};
-use super::options::{SpirvOptions, UnsupportedCapability, Validation};
+use super::options::{SpirvOptions, UnsupportedCapability, with_implied};
 use super::validate::validate_spirv;
-use crate::guarded::{self, Types};
+use crate::guarded::{self, Owned, Types};
 use crate::{CompilerOptions, Error, Shader, Stage, ffi, stack};
 use std::ffi::{CStr, CString, c_char, c_void};
-use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// The value of one specialisation constant.
@@ -16,14 +15,16 @@ use std::sync::Arc;
 pub struct SpecConstant {
     /// Its SpecId. One that the module does not have is ignored, as Vulkan says.
     pub id: u32,
-    /// The value's bits, zero-extended. A Boolean is true unless this is zero.
+    /// The value's bits, zero-extended from the width of the constant. A Boolean is a `VkBool32`: true unless the low
+    /// 32 bits are zero.
     pub bits: u64,
 }
 
 /// Translate one entry point of a module to NIR.
 ///
 /// The module is checked first: its outer form, this crate's limits, its capabilities and, unless
-/// [`Validation::Skip`] is given, the SPIR-V validator. Then no module ends the process, whatever it holds.
+/// [`crate::Validation::skip`] is given, the SPIR-V validator. What Mesa makes of it goes through NIR's validator. Then
+/// no module ends the process, whatever it holds.
 pub fn spirv_to_nir(
     words: &[u32],
     stage: Stage,
@@ -37,11 +38,11 @@ pub fn spirv_to_nir(
     let mut warnings = check_capabilities(&module, options)?;
     let cost = limits::check(&module, specialization)?;
     stack::run(cost.deep, || {
-        if options.validation == Validation::Once {
+        if !options.validation.skipped {
             validate_spirv(words, options.block_layout)?;
         }
         let (shader, log) = translate(
-            words,
+            &module,
             stage,
             entry_point,
             specialization,
@@ -50,23 +51,27 @@ pub fn spirv_to_nir(
             cost,
         )?;
         warnings.extend(log);
-        if options.validation == Validation::Once {
-            // What only Mesa's own checks in debug builds would find must not reach its passes.
-            shader.validate()?;
+        let shader = shader.with_warnings(warnings);
+        // What only Mesa's own checks in debug builds would find must not reach its passes.
+        if options.validation.skipped {
+            Ok(shader)
+        } else {
+            shader.validate()
         }
-        Ok(shader.with_warnings(warnings))
     })?
 }
 
 /// Reject or warn of capabilities that are not enabled.
 fn check_capabilities(module: &Module<'_>, options: &SpirvOptions) -> Result<Vec<String>, Error> {
     let mut warnings = Vec::new();
-    for &capability in module
-        .capabilities
-        .iter()
-        .filter(|&&c| !options.capabilities.has(c))
-    {
-        let name = capability_name(capability);
+    for capability in with_implied(&module.capabilities) {
+        if options.capabilities.has(capability) {
+            continue;
+        }
+        let mut name = capability_name(capability);
+        if !module.capabilities.contains(&capability) {
+            name += " (by implication)";
+        }
         match options.unsupported_capability {
             UnsupportedCapability::Reject => return Err(Error::UnsupportedCapability(name)),
             UnsupportedCapability::Warn => {
@@ -80,7 +85,7 @@ fn check_capabilities(module: &Module<'_>, options: &SpirvOptions) -> Result<Vec
 }
 
 fn translate(
-    words: &[u32],
+    module: &Module<'_>,
     stage: Stage,
     entry_point: &str,
     specialization: &[SpecConstant],
@@ -91,18 +96,18 @@ fn translate(
     let types = Types::acquire();
     let entry_point = CString::new(entry_point)
         .map_err(|e| Error::Malformed(format!("entry-point name: {e}")))?;
-    let capabilities = options.capabilities.to_mesa();
+    let capabilities = options.capabilities.to_mesa(&module.capabilities);
     let mut log = Log::default();
     let mesa_options = mesa_options(options, &capabilities, &mut log);
     let mut constants: Vec<_> = specialization.iter().map(mesa_constant).collect();
     let (shader, failure) = guarded::call(|failure| {
         // SAFETY: every pointer is to a live object that outlasts the call, with its length where it has one; the
-        // compiler options live as long as the shader, which holds them. Mesa finds only well-formed instructions:
-        // Module::parse has checked them.
+        // compiler options live as long as the shader, which holds them and is no one else's. Mesa finds only what
+        // Module::parse, the limits and the validator (or the caller, by Validation::skip()) have let through.
         unsafe {
-            ffi::cortland_spirv_to_nir(
-                words.as_ptr(),
-                words.len(),
+            Owned::new(ffi::cortland_spirv_to_nir(
+                module.words.as_ptr(),
+                module.words.len(),
                 constants.as_mut_ptr(),
                 constants.len() as u32,
                 stage.to_mesa(),
@@ -110,20 +115,17 @@ fn translate(
                 &raw const mesa_options,
                 compiler_options.as_ptr(),
                 failure,
-            )
+            ))
         }
     });
-    match (NonNull::new(shader), failure) {
-        // SAFETY: a shader made just now with these options, owned by no one else, and types is a reference.
-        (Some(shader), _) => Ok((
-            unsafe { Shader::from_raw(shader, types, compiler_options.clone(), cost.deep) },
-            log.warnings,
-        )),
-        (None, Some(assertion)) => Err(Error::Internal(assertion)),
-        (None, None) => Err(Error::Translation(
-            log.error.unwrap_or_else(|| "no reason given".into()),
-        )),
-    }
+    let Some(shader) = shader else {
+        return Err(failure.into_error(|| {
+            Error::Translation(log.error.unwrap_or_else(|| "no reason given".into()))
+        }));
+    };
+    // SAFETY: a shader made just now with these options, while types was held.
+    let shader = unsafe { Shader::from_owned(shader, types, compiler_options.clone(), cost.deep) };
+    Ok((shader, log.warnings))
 }
 
 fn mesa_constant(constant: &SpecConstant) -> ffi::nir_spirv_specialization {

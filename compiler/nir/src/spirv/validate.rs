@@ -5,6 +5,7 @@ use super::options::BlockLayout;
 use super::tools::{Context, Layouts};
 use crate::Error;
 use std::collections::{HashSet, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// How many valid modules are remembered; about 64 bytes each.
@@ -16,6 +17,8 @@ struct Passed {
     set: HashSet<blake3::Hash>,
     order: VecDeque<blake3::Hash>,
 }
+
+static RUNS: AtomicU64 = AtomicU64::new(0);
 
 static PASSED: LazyLock<Mutex<Passed>> = LazyLock::new(Mutex::default);
 
@@ -43,6 +46,7 @@ pub fn validate_spirv(words: &[u32], layout: BlockLayout) -> Result<(), Error> {
     if with_passed(|p| p.set.contains(&hash)) {
         return Ok(());
     }
+    RUNS.fetch_add(1, Ordering::Relaxed);
     Context::new()
         .validate(words, layouts)
         .map_err(Error::Invalid)?;
@@ -62,6 +66,13 @@ pub fn validate_spirv(words: &[u32], layout: BlockLayout) -> Result<(), Error> {
 /// Forget which modules have passed, so that each is validated again. For benchmarks and tests.
 pub fn forget_validated_modules() {
     with_passed(|p| *p = Passed::default());
+}
+
+/// How often the validator has run in this process. For tests.
+#[doc(hidden)]
+#[must_use]
+pub fn validator_runs() -> u64 {
+    RUNS.load(Ordering::Relaxed)
 }
 
 fn hash(words: &[u32], layout: BlockLayout) -> blake3::Hash {

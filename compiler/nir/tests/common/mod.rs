@@ -3,8 +3,8 @@
 #![allow(dead_code, unreachable_pub)]
 
 use mesa_nir::{
-    Capabilities, Capability, CompilerOptions, Error, Shader, SpecConstant, SpirvOptions, Stage,
-    assemble, spirv_to_nir,
+    BlobKey, Capabilities, Capability, CompilerOptions, Error, Shader, SpecConstant, SpirvOptions,
+    Stage, assemble, spirv_to_nir,
 };
 use std::sync::{Arc, LazyLock};
 
@@ -36,6 +36,7 @@ pub const CASES: &[Case] = &[
     case!("fragment_images", Fragment, "main"),
     case!("fragment_images", Vertex, "vmain"),
     case!("compute_values", Compute, "main"),
+    case!("compute_spec_ops", Compute, "main"),
     case!("geometry", Geometry, "main"),
     case!("tessellation", TessControl, "control"),
     case!("tessellation", TessEval, "eval"),
@@ -46,6 +47,9 @@ static OPTIONS: LazyLock<Arc<CompilerOptions>> = LazyLock::new(|| Arc::new(Compi
 pub fn options() -> &'static Arc<CompilerOptions> {
     &OPTIONS
 }
+
+/// The key of all serialised shaders of the tests.
+pub const KEY: BlobKey = BlobKey::new([0x5a; 32]);
 
 impl Case {
     pub fn words(&self) -> Vec<u32> {
