@@ -148,7 +148,10 @@ pub(crate) fn read(op: &Operand, bits: u128) -> Arg {
 
 /// Bits of an operand that say nothing about what it names at present.
 pub(crate) fn dead_bits(op: &Operand, bits: u128) -> u128 {
-    let value = read(op, bits).value;
+    dead_bits_of(op, read(op, bits).value)
+}
+
+fn dead_bits_of(op: &Operand, value: Value) -> u128 {
     let release = op.release.bits().mask();
     match (op.alt, value) {
         (_, Value::Absent(_)) => release | op.keep.bit().bits().mask(),
@@ -278,11 +281,11 @@ pub(crate) fn check(op: &Operand, bits: u128) -> Result<(), Illegal> {
 #[inline]
 pub(crate) fn write(op: &Operand, bits: u128, arg: &Arg) -> Result<u128, Illegal> {
     let mut bits = write_value(op, bits, arg)?;
+    let back = read(op, bits).value;
     if !op.is_plain() {
-        bits &= !dead_bits(op, bits);
+        bits &= !dead_bits_of(op, back);
     }
     // Which part of a register is meant may be implied by other fields: they come first.
-    let back = read(op, bits).value;
     let whole_for_low = matches!((arg.value, back), (Value::Reg(a), Value::Reg(b))
         if a.half == Half::Whole && b == Reg { half: Half::Low, ..a });
     if back != arg.value && !whole_for_low {
