@@ -145,14 +145,16 @@ impl Drop for Types {
     }
 }
 
+/// Bytes that this thread's calls into Mesa have allocated and not freed.
+#[cfg(test)]
+pub(crate) fn live_bytes() -> isize {
+    // SAFETY: reads a number of this thread's.
+    unsafe { ffi::cortland_test_live_bytes() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn live_bytes() -> isize {
-        // SAFETY: reads a number of this thread's.
-        unsafe { ffi::cortland_test_live_bytes() }
-    }
 
     #[test]
     fn a_failed_assertion_is_a_message_and_frees_what_was_allocated() {

@@ -250,6 +250,7 @@ impl std::fmt::Debug for Shader {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::guarded::live_bytes;
     use crate::{SpirvOptions, assemble, spirv_to_nir};
 
     fn shader() -> Shader {
@@ -265,11 +266,6 @@ mod tests {
             &options,
         )
         .expect("translates")
-    }
-
-    fn live_bytes() -> isize {
-        // SAFETY: reads a number of this thread's.
-        unsafe { ffi::cortland_test_live_bytes() }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{CASES, KEY, compute, options, without};
+use common::{CASES, KEY, case, compute, options, with_stack, without};
 use mesa_nir::{
     Capability, Error, SpecConstant, SpirvOptions, Stage, UnsupportedCapability, Validation,
     spirv_to_nir,
@@ -32,7 +32,7 @@ fn each_capability_can_be_switched_off() {
 
 #[test]
 fn a_capability_that_is_off_can_be_a_warning() {
-    let case = &CASES[0];
+    let case = case("compute_ints");
     let spirv = SpirvOptions {
         unsupported_capability: UnsupportedCapability::Warn,
         ..without(Capability::Int8)
@@ -49,7 +49,7 @@ fn a_capability_that_is_off_can_be_a_warning() {
 
 #[test]
 fn a_missing_entry_point_names_what_there_is() {
-    let case = &CASES[5];
+    let case = case("fragment_images");
     let words = case.words();
     for (stage, name) in [
         (Stage::Fragment, "nothing"),
@@ -86,7 +86,7 @@ fn a_missing_entry_point_names_what_there_is() {
 #[test]
 fn the_validator_has_its_say() {
     // Stores to an input: well-formed, and nothing that Mesa's front end looks for.
-    let case = CASES.iter().find(|c| c.name == "vertex").expect("a case");
+    let case = case("vertex");
     let text = case.text.replace("OpStore %vcol %mul", "OpStore %col %mul");
     let words = mesa_nir::assemble(&text).expect("assembles");
     let error = case
@@ -107,10 +107,7 @@ fn the_validator_has_its_say() {
 
 #[test]
 fn specialisation_changes_values_and_ignores_unknown_constants() {
-    let case = CASES
-        .iter()
-        .find(|c| c.name == "compute_shared")
-        .expect("a case");
+    let case = case("compute_shared");
     let with = |specialization: &[SpecConstant]| {
         compute(case.text, specialization)
             .expect("translates")
@@ -125,10 +122,7 @@ fn specialisation_changes_values_and_ignores_unknown_constants() {
 #[test]
 fn a_division_that_overflows_in_a_constant_is_harmless() {
     // %sdiv is %sw / -1 and the constant 9 sets %sw: the quotient of the smallest integer does not exist.
-    let case = CASES
-        .iter()
-        .find(|c| c.name == "compute_shared")
-        .expect("a case");
+    let case = case("compute_shared");
     for op in ["SDiv", "SRem", "SMod"] {
         let text = case
             .text
@@ -143,10 +137,7 @@ fn a_division_that_overflows_in_a_constant_is_harmless() {
 
 #[test]
 fn an_array_specialised_to_nothing_is_an_error() {
-    let case = CASES
-        .iter()
-        .find(|c| c.name == "compute_shared")
-        .expect("a case");
+    let case = case("compute_shared");
     let error = compute(case.text, &[SpecConstant { id: 0, bits: 0 }]).expect_err("no length");
     assert!(error.to_string().contains("length 0"), "{error}");
 }
@@ -207,20 +198,15 @@ fn deep_nesting_does_not_exhaust_a_small_stack() {
         "%p = OpTypePointer Private %u32\n%g = OpVariable %p Private",
         &body,
     );
-    std::thread::Builder::new()
-        .stack_size(128 << 10)
-        .spawn(move || {
-            let shader = compute(&text, &[]).expect("translates");
-            let shader = shader.validate().expect("valid");
-            let printed = shader.print().expect("prints");
-            let blob = shader.serialize(&KEY, false).expect("serialises");
-            let back = mesa_nir::Shader::deserialize(&blob, &KEY, options()).expect("deserialises");
-            assert_eq!(back.print().expect("prints"), printed);
-            drop(shader.try_clone().expect("clones"));
-        })
-        .expect("a thread")
-        .join()
-        .expect("no overflow");
+    with_stack(128 << 10, move || {
+        let shader = compute(&text, &[]).expect("translates");
+        let shader = shader.validate().expect("valid");
+        let printed = shader.print().expect("prints");
+        let blob = shader.serialize(&KEY, false).expect("serialises");
+        let back = mesa_nir::Shader::deserialize(&blob, &KEY, options()).expect("deserialises");
+        assert_eq!(back.print().expect("prints"), printed);
+        drop(shader.try_clone().expect("clones"));
+    });
 }
 
 #[test]
@@ -229,14 +215,7 @@ fn a_wide_structure_does_not_exhaust_a_small_stack() {
     globals += &" %u32".repeat(16_000);
     globals += "\n%p = OpTypePointer Private %s\n%g = OpVariable %p Private";
     let text = module(&globals, "");
-    let thread = std::thread::Builder::new()
-        .stack_size(256 << 10)
-        .spawn(move || compute(&text, &[]).map(drop));
-    thread
-        .expect("a thread")
-        .join()
-        .expect("no overflow")
-        .expect("translates");
+    with_stack(256 << 10, move || compute(&text, &[]).map(drop)).expect("translates");
 }
 
 #[test]
@@ -262,22 +241,19 @@ fn what_runs_on_the_callers_stack_needs_little_of_it() {
     }
     globals += "%p = OpTypePointer Private %a19\n%g = OpVariable %p Private";
     let text = module(&globals, &body);
-    let thread = std::thread::Builder::new()
-        .stack_size(128 << 10)
-        .spawn(move || {
-            let shader = compute(&text, &[])
-                .expect("translates")
-                .validate()
-                .expect("valid");
-            let blob = shader.serialize(&KEY, false).expect("serialises");
-            let back = mesa_nir::Shader::deserialize(&blob, &KEY, options()).expect("deserialises");
-            let copy = back.try_clone().expect("clones");
-            assert_eq!(
-                copy.print().expect("prints"),
-                shader.print().expect("prints")
-            );
-        });
-    thread.expect("a thread").join().expect("no overflow");
+    with_stack(128 << 10, move || {
+        let shader = compute(&text, &[])
+            .expect("translates")
+            .validate()
+            .expect("valid");
+        let blob = shader.serialize(&KEY, false).expect("serialises");
+        let back = mesa_nir::Shader::deserialize(&blob, &KEY, options()).expect("deserialises");
+        let copy = back.try_clone().expect("clones");
+        assert_eq!(
+            copy.print().expect("prints"),
+            shader.print().expect("prints")
+        );
+    });
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{CASES, KEY, options};
+use common::{CASES, KEY, case, options};
 use mesa_nir::{Error, Shader};
 
 #[test]
@@ -64,7 +64,7 @@ const FEATURES: &[(&str, &str)] = &[
 fn the_features_that_the_modules_use_arrive_in_nir() {
     let mut missing = Vec::new();
     for (name, wanted) in FEATURES {
-        let case = CASES.iter().find(|c| c.name == *name).expect("a case");
+        let case = case(name);
         let text = case.shader().print().expect("prints");
         let absent = wanted.split('|').filter(|w| !text.contains(w));
         missing.extend(absent.map(|w| format!("{name}: {w}")));

@@ -3,15 +3,12 @@
 
 mod common;
 
-use common::CASES;
+use common::{CASES, case};
 use mesa_nir::{BlockLayout, SpirvOptions, forget_validated_modules, validator_runs};
 
 #[test]
 fn a_module_is_validated_once() {
-    let case = CASES
-        .iter()
-        .find(|c| c.name == "fragment_images")
-        .expect("a case");
+    let case = case("fragment_images");
     let other = CASES
         .iter()
         .rfind(|c| c.name == "fragment_images")

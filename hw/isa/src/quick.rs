@@ -263,7 +263,7 @@ impl Tests {
 
 /// How an operand is written when it is what its form usually has there: a whole register of the
 /// operand's own file, or an immediate.
-pub(crate) struct Template {
+struct Template {
     /// All bits of the operand.
     mask: u128,
     /// Their values for number 0, retained and released; `None` = the form cannot.

@@ -42,6 +42,11 @@ pub const CASES: &[Case] = &[
     case!("tessellation", TessEval, "eval"),
 ];
 
+/// The first entry point that is listed of a test module.
+pub fn case(name: &str) -> &'static Case {
+    CASES.iter().find(|c| c.name == name).expect("a case")
+}
+
 static OPTIONS: LazyLock<Arc<CompilerOptions>> = LazyLock::new(|| Arc::new(CompilerOptions::new()));
 
 pub fn options() -> &'static Arc<CompilerOptions> {
@@ -77,6 +82,12 @@ pub fn compute(text: &str, specialization: &[SpecConstant]) -> Result<Shader, Er
         &SpirvOptions::vulkan_1_3(),
         options(),
     )
+}
+
+/// Run on a thread with this much stack, in bytes.
+pub fn with_stack<R: Send + 'static>(size: usize, f: impl FnOnce() -> R + Send + 'static) -> R {
+    let thread = std::thread::Builder::new().stack_size(size).spawn(f);
+    thread.expect("a thread").join().expect("no overflow")
 }
 
 /// Options without one capability.

@@ -32,9 +32,8 @@ const fn early(
     owns: fn(&Form) -> u128,
 ) -> Custom {
     Custom {
-        set,
-        owns,
         early: true,
+        ..custom(set, owns)
     }
 }
 
