@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: MIT
+//! The Asahi DRM user interface of Apple9 GPUs.
