@@ -1,2 +1,15 @@
 // SPDX-License-Identifier: MIT
-//! A simulated M4.
+//! A simulated M4 (G16G) or A18 Pro (G17P): the kernel's interface, its checks, and the GPU behind it.
+//!
+//! The rooms of the house:
+//!
+//! * [`memory`]: buffers in host memory and what the GPU sees of them;
+//! * [`processor`]: the seam between the kernel model, which accepts commands and keeps their order,
+//!   and the GPU model, which executes them;
+//! * [`fault`]: what goes wrong, said precisely.
+//!
+//! Everything follows `docs/hw`; nothing here knows what a driver or compiler of ours emits.
+
+pub mod fault;
+pub mod memory;
+pub mod processor;
