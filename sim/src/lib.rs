@@ -3,6 +3,7 @@
 //!
 //! The rooms of the house:
 //!
+//! * [`shader`]: the shader core;
 //! * [`memory`]: buffers in host memory and what the GPU sees of them;
 //! * [`processor`]: the seam between the kernel model, which accepts commands and keeps their order,
 //!   and the GPU model, which executes them;
@@ -13,3 +14,4 @@
 pub mod fault;
 pub mod memory;
 pub mod processor;
+pub mod shader;

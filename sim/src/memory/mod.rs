@@ -8,6 +8,8 @@
 
 mod bo;
 mod mappings;
+mod tlb;
 
 pub use bo::Bo;
 pub use mappings::{Access, Mappings, PAGE_SHIFT, PAGE_SIZE, Region};
+pub use tlb::Tlb;

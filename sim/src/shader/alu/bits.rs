@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+//! Lowering of the bits family.
+
+use agx_isa::Instr;
+
+use super::super::microop::MicroOp;
+
+pub(in super::super) fn lower(_: &Instr) -> Option<MicroOp> {
+    None
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+//! Lowering of the integer family.
+
+use agx_isa::Instr;
+
+use super::super::microop::MicroOp;
+
+pub(in super::super) fn lower(_: &Instr) -> Option<MicroOp> {
+    None
+}

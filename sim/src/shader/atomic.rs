@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+//! Lowering of the atomic family.
+
+use agx_isa::Instr;
+
+use super::microop::MicroOp;
+
+pub(super) fn lower(_: &Instr) -> Option<MicroOp> {
+    None
+}
