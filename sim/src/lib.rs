@@ -7,6 +7,7 @@
 //! * [`memory`]: buffers in host memory and what the GPU sees of them;
 //! * [`processor`]: the seam between the kernel model, which accepts commands and keeps their order,
 //!   and the GPU model, which executes them;
+//! * [`rig`]: one SIMD group on a bench;
 //! * [`fault`]: what goes wrong, said precisely.
 //!
 //! Everything follows `docs/hw`; nothing here knows what a driver or compiler of ours emits.
@@ -14,4 +15,5 @@
 pub mod fault;
 pub mod memory;
 pub mod processor;
+pub mod rig;
 pub mod shader;

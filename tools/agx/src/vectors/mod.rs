@@ -7,6 +7,7 @@
 
 mod bind;
 mod encode;
+mod exec;
 mod launch;
 mod load;
 mod meaning;
@@ -149,9 +150,8 @@ fn check_line(line: &[u8]) -> (Option<String>, Outcome) {
             Ok(vector) => launch::check(&vector),
             Err(problem) => Outcome::Failed(problem),
         },
-        Some(kind @ ("exec" | "descriptor" | "layout")) => {
-            Outcome::Unchecked(format!("kind {kind}"))
-        }
+        Some("exec") => exec::check(json),
+        Some(kind @ ("descriptor" | "layout")) => Outcome::Unchecked(format!("kind {kind}")),
         Some(kind) => Outcome::Failed(format!("kind `{kind}` is not known")),
         None => Outcome::Failed("no vector: it has no kind".to_owned()),
     };
