@@ -342,9 +342,14 @@ fn check_body_address(body: CodeAddress) -> Result<()> {
     }
 }
 
-/// The displacement, if the code is only a jump and STOP.
+/// The displacement, if the code is only a jump as [`jump`] makes it, and STOP.
 fn jump_of(code: &[u8]) -> Option<i64> {
-    let bare = code.len() == JUMP_SIZE + STOP.len() && code.ends_with(&*STOP);
-    let jump = bare.then(|| decode(code, Mode::Strict).ok()).flatten()?;
-    jump_displacement(&jump)
+    let (first, rest) = code.split_at_checked(JUMP_SIZE)?;
+    if rest != *STOP {
+        return None;
+    }
+    let displacement = jump_displacement(&decode(first, Mode::Strict).ok()?)?;
+    // Not one that also waits for slots.
+    let plain = jump(Block::NAME, displacement).ok()?;
+    (*plain == *first).then_some(displacement)
 }

@@ -7,14 +7,17 @@
 //! shader. Its order is fixed (5.1; HW) and so are most of its choices: a [`Launcher`] says what is
 //! left to say, [`Launcher::pack`] writes it, [`Launcher::unpack`] reads it back.
 
-use std::sync::LazyLock;
+mod emit;
+mod parse;
 
-use agx_isa::{Encoded, FormId, Instr, Mode, SlotMask, Value, decode};
+use agx_isa::{FormId, Instr};
 use arrayvec::ArrayVec;
 
-use crate::arena::{JUMP_SIZE, jump, jump_displacement};
+use self::emit::{TEMPLATES, Writer};
+use self::parse::Parser;
+use crate::arena::{JUMP_SIZE, jump};
 use crate::bytes::head_mut;
-use crate::error::{Error, Result, illegal, operand, unexpected};
+use crate::error::{Result, illegal, operand, unexpected};
 use crate::window::{CodeAddress, EntryOffset, LauncherAddress, check_va};
 
 const NAME: &str = "launcher";
@@ -45,8 +48,6 @@ const RECORD_UNITS: u16 = 256;
 const REGISTERS: usize = 64;
 /// Slot that the loads complete on and the first ARG waits for (launch, 4.3, 4.4; HW).
 const SLOT: u8 = 2;
-const LOAD_ONE: u64 = 0x19;
-const LOAD_TWO: u64 = 0x17;
 
 const MOVE_SIZE: usize = 8;
 const LOAD_SIZE: usize = 14;
@@ -327,102 +328,6 @@ impl Plan {
     }
 }
 
-/// The constant parts of the instructions.
-struct Templates {
-    literal: Instr,
-    load: Instr,
-    alloc: Instr,
-    target: Instr,
-    frame: Instr,
-    arg: Instr,
-    stop: Encoded,
-}
-
-static TEMPLATES: LazyLock<Templates> = LazyLock::new(|| {
-    let mut load = Instr::new(FormId::DevLoad);
-    // The pointer loads have no index, and complete on slot 2.
-    let parts = load
-        .set_operand("index", Value::Absent(0))
-        .and_then(|()| load.set_completion(SLOT));
-    debug_assert_eq!(parts, Ok(()));
-    Templates {
-        literal: Instr::new(FormId::MovImm32),
-        load,
-        alloc: Instr::new(FormId::Alloc),
-        target: Instr::new(FormId::Target),
-        frame: Instr::new(FormId::Frame),
-        arg: Instr::new(FormId::Argw),
-        stop: Instr::new(FormId::Stop).encoded(),
-    }
-});
-
-/// `MOVI32` (launch, 4.1; HW).
-fn literal(register: u8, value: u32) -> Result<Instr> {
-    let mut instr = TEMPLATES.literal;
-    instr
-        .set_arg(0, Value::gpr(register.into()))
-        .and_then(|()| instr.set_arg(1, Value::Int(value.into())))
-        .map_err(operand("MOVI32"))?;
-    Ok(instr)
-}
-
-/// `LDP` (launch, 4.3; HW).
-fn load(root: u8, load: Load) -> Result<Instr> {
-    let format = if load.two { LOAD_TWO } else { LOAD_ONE };
-    let mut instr = TEMPLATES.load;
-    instr
-        .set_modifier("format", format)
-        .and_then(|()| instr.set_modifier("offset", 8 * u64::from(load.unit)))
-        .and_then(|()| instr.set_arg(0, Value::gpr(load.register.into())))
-        .and_then(|()| instr.set_arg(1, Value::gpr(root.into())))
-        .map_err(operand("LDP"))?;
-    Ok(instr)
-}
-
-/// `TARGET` (launch, 4.6; HW).
-fn target(entry: EntryOffset) -> Result<Instr> {
-    let mut instr = TEMPLATES.target;
-    instr
-        .set_modifier("t", entry.field().into())
-        .map_err(operand("TARGET"))?;
-    Ok(instr)
-}
-
-/// `ARG` (launch, 4.4; HW). The first one waits for all loads.
-fn argument(word: u8, register: u8) -> Result<Instr> {
-    let mut instr = TEMPLATES.arg;
-    let wait = if word == 0 {
-        SlotMask::of(SLOT)
-    } else {
-        SlotMask::default()
-    };
-    instr
-        .set_arg(0, Value::uniform(word.into()))
-        .and_then(|()| instr.set_arg(1, Value::gpr(register.into())))
-        .and_then(|()| instr.set_waits(wait))
-        .map_err(operand("ARG"))?;
-    Ok(instr)
-}
-
-/// Appends instructions to a buffer that is known to hold them.
-struct Writer<'a> {
-    buffer: &'a mut [u8],
-    at: usize,
-}
-
-impl Writer<'_> {
-    fn bytes(&mut self, bytes: &[u8]) {
-        crate::bytes::put(self.buffer, self.at, bytes);
-        self.at += bytes.len();
-    }
-
-    fn instr(&mut self, instr: Result<Instr>) -> Result<()> {
-        let bytes = instr?.encode().map_err(operand(NAME))?;
-        self.bytes(&bytes);
-        Ok(())
-    }
-}
-
 impl Launcher {
     /// Bytes of the longest launcher.
     pub const MAX_SIZE: usize = 2 * MOVE_SIZE
@@ -596,35 +501,34 @@ impl Launcher {
             return illegal(NAME, "address", at.code().address(), legal);
         }
         let Registers { root, pending } = self.registers;
-        let mut out = Writer { buffer, at: 0 };
-        out.instr(literal(root, self.table as u32))?;
-        out.instr(literal(root + 1, (self.table >> 32) as u32))?;
-        for &part in plan.loads.iter().rev() {
-            out.instr(load(root, part))?;
+        let mut out = Writer::new(buffer);
+        out.literal(root, self.table as u32);
+        out.literal(root + 1, (self.table >> 32) as u32);
+        for &load in plan.loads.iter().rev() {
+            out.load(root, load);
         }
-        out.instr(self.storage.instr())?;
-        out.instr(target(self.entry))?;
-        out.instr(self.frame.instr())?;
+        out.instr("ALLOC", self.storage.instr()?)?;
+        out.target(self.entry)?;
+        out.instr("FRAME", self.frame.instr()?)?;
         for word in 0..2 * self.pointers {
-            out.instr(argument(word, pending + word))?;
+            out.argument(word, pending + word);
         }
         for word in &self.inline {
             // `plan` has checked both: the unit is below 256 and its register below 64.
             let rank = plan.rank((word.record / 2) as u8) as u8;
             let register = pending + 2 * rank + (word.record % 2) as u8;
-            out.instr(argument(word.argument, register))?;
+            out.argument(word.argument, register);
         }
         if let Some(preamble) = self.preamble {
             if !preamble.offset().is_multiple_of(2) {
                 return illegal(NAME, "preamble", preamble.address(), "an even address");
             }
-            let displacement =
-                i64::from(preamble.offset()) - i64::from(at.code().offset()) - out.at as i64;
-            let jump = jump(NAME, displacement)?;
+            let from = i64::from(at.code().offset()) + out.at() as i64;
+            let jump = jump(NAME, i64::from(preamble.offset()) - from)?;
             out.bytes(&jump);
         }
-        out.bytes(&TEMPLATES.stop);
-        debug_assert_eq!(out.at, size);
+        out.stop();
+        debug_assert_eq!(out.at(), size);
         buffer[size..].fill(0);
         Ok(size)
     }
@@ -645,7 +549,7 @@ impl Launcher {
     /// # Errors
     /// When the program deviates in any byte from what [`Launcher::pack`] writes for some launcher.
     pub fn unpack(at: LauncherAddress, bytes: &[u8]) -> Result<(Launcher, usize)> {
-        let launcher = Parser { bytes, at: 0 }.launcher(at)?;
+        let launcher = Parser::new(bytes).launcher(at)?;
         // The parser reads what varies; the rest is compared with what must be there.
         let mut again = [0; Launcher::MAX_SIZE];
         let size = launcher.pack(at, &mut again)?;
@@ -653,132 +557,5 @@ impl Launcher {
             Some(offset) => unexpected(NAME, offset, "the program of launch, 5.1"),
             None => Ok((launcher, size)),
         }
-    }
-}
-
-/// Reads a launcher's instructions in their order.
-struct Parser<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl Parser<'_> {
-    /// The next instruction and its offset.
-    fn next(&mut self) -> Result<(usize, Instr)> {
-        let at = self.at;
-        let rest = self.bytes.get(at..).unwrap_or_default();
-        let instr = decode(rest, Mode::Strict).map_err(|mut source| {
-            source.offset = at;
-            Error::Instruction {
-                structure: NAME,
-                source: Box::new(source),
-            }
-        })?;
-        self.at += usize::from(instr.form().len);
-        Ok((at, instr))
-    }
-
-    /// The register and value of `MOVI32`.
-    fn literal(&mut self) -> Result<(u8, u32)> {
-        let (at, instr) = self.next()?;
-        match (instr.id(), instr.arg(0).value, instr.arg(1).value) {
-            (FormId::MovImm32, Value::Reg(r), Value::Int(v)) => Ok((r.index as u8, v as u32)),
-            _ => unexpected(NAME, at, "MOVI32 of the table's address"),
-        }
-    }
-
-    /// Reads a program. What it does not look at, the caller compares.
-    fn launcher(mut self, launcher: LauncherAddress) -> Result<Launcher> {
-        let (root, low) = self.literal()?;
-        let (_, high) = self.literal()?;
-        // The record word in each register, and the first register loaded.
-        let mut loaded: [Option<u16>; REGISTERS] = [None; REGISTERS];
-        let mut pending = REGISTERS as u8;
-        let (mut at, mut instr) = self.next()?;
-        while instr.id() == FormId::DevLoad {
-            let offset = instr.modifier("offset").unwrap_or(0) as u16;
-            let words = u16::from(instr.register_count(0));
-            let (Value::Reg(r), true) = (instr.arg(0).value, offset.is_multiple_of(8)) else {
-                return unexpected(NAME, at, "LDP");
-            };
-            for i in 0..words {
-                let Some(slot) = loaded.get_mut(usize::from(r.index + i)) else {
-                    return unexpected(NAME, at, "LDP into r0 to r63");
-                };
-                *slot = Some(offset / 4 + i);
-            }
-            pending = pending.min(r.index as u8);
-            (at, instr) = self.next()?;
-        }
-        let Some(storage) = Storage::of(&instr) else {
-            return unexpected(NAME, at, "LDP or ALLOC");
-        };
-        let (at, instr) = self.next()?;
-        let field = match instr.id() {
-            FormId::Target => instr.modifier("t").unwrap_or(0) as u32,
-            _ => return unexpected(NAME, at, "TARGET"),
-        };
-        let entry = EntryOffset::from_field(field)?;
-        let (at, instr) = self.next()?;
-        let Some(frame) = Frame::of(&instr) else {
-            return unexpected(NAME, at, "FRAME");
-        };
-        let mut words = ArrayVec::<InlineWord, { PUBLISHED_WORDS as usize }>::new();
-        let (mut at, mut instr) = self.next()?;
-        while instr.id() == FormId::Argw {
-            let (Value::Reg(argument), Value::Reg(source)) =
-                (instr.arg(0).value, instr.arg(1).value)
-            else {
-                return unexpected(NAME, at, "ARG");
-            };
-            let record = loaded.get(usize::from(source.index)).copied().flatten();
-            let word = record.map(|record| InlineWord {
-                record,
-                argument: argument.index as u8,
-            });
-            if word.is_none_or(|word| words.try_push(word).is_err()) {
-                return unexpected(NAME, at, "ARG of a loaded word, each argument once");
-            }
-            (at, instr) = self.next()?;
-        }
-        let mut preamble = None;
-        if let Some(displacement) = jump_displacement(&instr) {
-            let from = launcher.code().displaced(at as i64);
-            preamble = from.and_then(|from| from.displaced(displacement));
-            if preamble.is_none() {
-                return unexpected(NAME, at, "a preamble in the window");
-            }
-            (at, instr) = self.next()?;
-        }
-        if instr.id() != FormId::Stop {
-            return unexpected(NAME, at, "ARG, JANY or STOP");
-        }
-        let is_pointer = |i: usize, w: &InlineWord| {
-            i < 2 * usize::from(MAX_POINTERS)
-                && usize::from(w.argument) == i
-                && usize::from(w.record) == i
-        };
-        let direct = words
-            .iter()
-            .enumerate()
-            .take_while(|(i, w)| is_pointer(*i, w))
-            .count();
-        let pointers = (direct / 2) as u8;
-        let mut inline = ArrayVec::new();
-        for word in &words[2 * usize::from(pointers)..] {
-            if inline.try_push(*word).is_err() {
-                return illegal(NAME, "pointers", pointers.into(), "2..=19");
-            }
-        }
-        Ok(Launcher {
-            table: u64::from(high) << 32 | u64::from(low),
-            pointers,
-            inline,
-            storage,
-            entry,
-            frame,
-            preamble,
-            registers: Registers { root, pending },
-        })
     }
 }
