@@ -13,6 +13,7 @@ use agx_hw::cdm::{
 use agx_hw::launcher::{
     Frame, InlineWord, Launcher, MAX_INLINE, Registers, SLOT_SIZE, Samples, Storage,
 };
+use agx_hw::lint;
 use agx_hw::root::{Direct, Graphics, Groups, RECORD_SIZE, Table};
 use agx_hw::window::{CodeAddress, EntryOffset, LauncherAddress, USC_BASE, USC_SIZE, VA_END};
 use proptest::collection::{btree_map, vec};
@@ -86,10 +87,9 @@ fn launcher() -> impl Strategy<Value = Launcher> {
         proptest::option::of(code()),
         registers,
     );
-    parts.prop_filter_map(
-        "fits in the registers",
+    parts.prop_map(
         |(table, pointers, words, storage, entry, frame, preamble, registers)| {
-            let launcher = Launcher {
+            let mut launcher = Launcher {
                 table: 8 * table,
                 pointers,
                 inline: words
@@ -102,7 +102,13 @@ fn launcher() -> impl Strategy<Value = Launcher> {
                 preamble,
                 registers,
             };
-            launcher.size().is_ok().then_some(launcher)
+            // Until the words fit in the registers.
+            while launcher.size().is_err() {
+                if launcher.inline.pop().is_none() {
+                    launcher.registers = Registers::default();
+                }
+            }
+            launcher
         },
     )
 }
@@ -267,6 +273,27 @@ fn root_bytes_survive(
     if let Ok(graphics) = Graphics::unpack(bytes) {
         graphics.pack(&mut again).unwrap();
         prop_assert_eq!(&again[..], &bytes[..RECORD_SIZE]);
+    }
+    Ok(())
+}
+
+/// The kernel's walk comes to an end, and what it accepts is a stream.
+fn lint_ends(bytes: &[u8]) -> Result<(), TestCaseError> {
+    const BASE: u64 = 0x1000;
+    let bytes = &bytes[..bytes.len() & !3];
+    let end = BASE + bytes.len() as u64;
+    let walked = lint::check(BASE, end, lint::Rules::STRICTEST, |address, out| {
+        let start = address.saturating_sub(BASE) as usize;
+        match bytes.get(start..start.saturating_add(out.len())) {
+            Some(part) if address >= BASE => out.copy_from_slice(part),
+            _ => out.fill(0),
+        }
+        true
+    });
+    if let Ok(summary) = walked {
+        prop_assert!((1..=lint::MAX_RECORDS).contains(&summary.records));
+        prop_assert!((1..summary.records).contains(&summary.launches));
+        prop_assert_eq!(&bytes[bytes.len() - 4..], [0, 0, 0, 0x40]);
     }
     Ok(())
 }
@@ -449,6 +476,7 @@ proptest! {
         }
         let read: Result<Vec<_>, _> = records(&memory[..size]).collect();
         prop_assert_eq!(read, Ok(expected));
+        lint_ends(&memory[..size])?;
     }
 
     /// Random bytes, whole and after the first word of something legal.
@@ -472,6 +500,7 @@ proptest! {
             root_bytes_survive(record, &bytes, buffers, constants)?;
             prop_assert!(Header::unpack(&bytes).is_err());
             prop_assert!(records(&bytes).count() <= bytes.len() / 4 + 1);
+            lint_ends(&bytes)?;
             if let Some(word) = bytes.first_chunk_mut::<4>() {
                 *word = first.to_le_bytes();
             }

@@ -586,3 +586,184 @@ fn grids() {
     assert!(Grid::of_groups([0, 5, 1], local).is_err());
     assert!(grid([0, 1, 1], [1, 1, 1]).is_err());
 }
+
+/// What 5.1, 8.1 to 8.6 and the tables of 3 and 6 exclude, with messages that name field, value and
+/// legal range.
+#[test]
+fn refusals() {
+    let mut bytes = [0; SLOT_SIZE];
+    let mut launcher = |change: &dyn Fn(&mut Launcher)| {
+        let mut launcher = example_launcher();
+        change(&mut launcher);
+        let refused = launcher.pack(launcher_address(), &mut bytes);
+        refused.unwrap_err().to_string()
+    };
+    let word = |record, argument| InlineWord { record, argument };
+    let local = LocalSize::new([1, 1, 1]).unwrap();
+    let direct = |groups, buffers: &[u64], at| {
+        let record = Direct::new(groups, buffers)?;
+        record.pack(at, &mut [0; RECORD_SIZE])
+    };
+    let counts = Groups::Direct([1, 1, 1]);
+    let cases = [
+        (
+            EntryOffset::new(0x3c1).unwrap_err().to_string(),
+            "TARGET: entry offset = 0x3c1: legal is an even number, 0..=0x7fffea",
+        ),
+        (
+            EntryOffset::new(0x7f_ffec).unwrap_err().to_string(),
+            "TARGET: entry offset = 0x7fffec: legal is an even number, 0..=0x7fffea",
+        ),
+        (
+            Frame::new(1023, 0, 0).unwrap_err().to_string(),
+            "FRAME: publications = 0x3ff: legal is 0..=1022",
+        ),
+        (
+            launcher(&|l| l.frame.publication_pairs = 512),
+            "FRAME: publication pairs = 0x200: legal is 0..=511",
+        ),
+        (
+            launcher(&|l| l.pointers = 20),
+            "launcher: pointers = 0x14: legal is 2..=19",
+        ),
+        (
+            launcher(&|l| l.pointers = 1),
+            "launcher: pointers = 0x1: legal is 2..=19",
+        ),
+        (
+            launcher(&|l| l.table = 0x1004),
+            "launcher: table = 0x1004: legal is a multiple of 8, not 0",
+        ),
+        (
+            launcher(&|l| l.table = 1 << 42),
+            "launcher: table = 0x40000000000: legal is below 2^42",
+        ),
+        (
+            launcher(&|l| l.inline.push(word(9, 3))),
+            "launcher: inline argument word = 0x3: legal is behind the pointers and the previous \
+             inline word, up to 63",
+        ),
+        (
+            launcher(&|l| l.inline.push(word(9, 64))),
+            "launcher: inline argument word = 0x40: legal is behind the pointers and the previous \
+             inline word, up to 63",
+        ),
+        (
+            launcher(&|l| l.inline.push(word(512, 4))),
+            "launcher: inline record word = 0x200: legal is 0..=511",
+        ),
+        (
+            launcher(&|l| l.registers.root = 18),
+            "launcher: root register = 0x12: legal is a pair that is not loaded into",
+        ),
+        (
+            launcher(&|l| l.registers.pending = 62),
+            "launcher: last pending register = 0x41: legal is loaded words up to r63",
+        ),
+        (
+            launcher(&|l| l.preamble = Some(CodeAddress::from_offset(1))),
+            "launcher: preamble = 0x10000000001: legal is an even address",
+        ),
+        (
+            CodeAddress::new(0x101_0000_0000).unwrap_err().to_string(),
+            "execution window: address = 0x10100000000: legal is 0x100_0000_0000..=0x100_ffff_ffff",
+        ),
+        (
+            BlockOffset::new(0x350).unwrap_err().to_string(),
+            "entry block: offset = 0x350: legal is a multiple of 0x40, 0x340..=0x7fff40",
+        ),
+        (
+            Grid::new([65536, 1, 1], local).unwrap_err().to_string(),
+            "CDM launch: workgroups on an axis = 0x10000: legal is 1..=65535",
+        ),
+        (
+            IndirectAddress::new(0x1002).unwrap_err().to_string(),
+            "CDM launch: indirect address = 0x1002: legal is a multiple of 4, not 0",
+        ),
+        (
+            Barrier::new(1 << 21).unwrap_err().to_string(),
+            "CDM barrier: controls = 0x200000: legal is bits 19:0, 20, 24 and 26",
+        ),
+        (
+            direct(counts, &[0; 19], 0).unwrap_err().to_string(),
+            "resource record: buffers = 0x13: legal is 1..=18",
+        ),
+        (
+            direct(counts, &[1 << 42], 0).unwrap_err().to_string(),
+            "resource record: buffer = 0x40000000000: legal is below 2^42",
+        ),
+        (
+            direct(counts, &[0], 0x20).unwrap_err().to_string(),
+            "resource record: address = 0x20: legal is a multiple of 0x40 below 2^42",
+        ),
+        (
+            direct(Groups::Direct([1, 0, 1]), &[0], 0)
+                .unwrap_err()
+                .to_string(),
+            "resource record: group count = 0x0: legal is 1..=65535",
+        ),
+    ];
+    for (got, expected) in cases {
+        assert_eq!(got, expected);
+    }
+}
+
+/// Records with fields that the reference excludes: none of them unpacks.
+#[test]
+fn reserved_record_fields() {
+    let direct = stream(&[example_launch(Geometry::Direct(example_grid()))]);
+    let indirect = stream(&[example_launch(Geometry::IndirectLocal {
+        arguments: IndirectAddress::new(ARGUMENTS).unwrap(),
+    })]);
+    // Word, bit.
+    let flips = [
+        (0, 19), // always 1
+        (0, 1),  // counts of older GPUs
+        (0, 15),
+        (0, 22),
+        (0, 24),
+        (0, 26),
+        (1, 0),
+        (1, 24),
+        (2, 26), // outside the window
+        (3, 0),
+        (3, 8),
+        (3, 30), // required
+        (3, 31),
+    ];
+    for record in [&direct, &indirect] {
+        assert!(Record::unpack(record).is_ok());
+        for (word, bit) in flips {
+            let mut record = record.clone();
+            record[4 * word + bit / 8] ^= 1 << (bit % 8);
+            assert!(Record::unpack(&record).is_err(), "word {word} bit {bit}");
+        }
+    }
+    let words: [&[u32]; 10] = [
+        &[
+            0x1888_0000,
+            0x0100_0040,
+            0x24000,
+            0x4000_0001,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+        ], // mode 3
+        &[0x4000_0001], // terminate
+        &[0x8000_0004], // return
+        &[0xa000_0000], // types 5 to 7
+        &[0xc000_0000],
+        &[0xe000_0000],
+        &[0x6020_0000],         // barrier bit 21
+        &[0x6800_0000],         // barrier bit 27
+        &[0x2000_0100, 0],      // link target above 2^40
+        &[0x2000_0000, 0x1002], // odd link
+    ];
+    for words in words {
+        let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        assert!(Record::unpack(&bytes).is_err(), "{words:x?}");
+    }
+}
