@@ -46,6 +46,7 @@ const FAMILIES: &[fn(&Instr) -> Option<MicroOp>] = &[
     alu::special::lower,
     alu::pack::lower,
     alu::bits::lower,
+    alu::cube::lower,
     alu::sysreg::lower,
     atomic::lower,
     threadgroup::lower,

@@ -4,6 +4,7 @@
 pub mod bits;
 pub mod compare;
 pub mod convert;
+pub mod cube;
 pub mod float16;
 pub mod float32;
 pub mod half;

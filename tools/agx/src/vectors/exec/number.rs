@@ -28,7 +28,7 @@ impl Number {
                 .as_i64()
                 .map(Number::Int)
                 .ok_or_else(|| format!("{n} is no integer")),
-            Value::String(text) if text == "any NaN" => Ok(Number::AnyNan),
+            Value::String(text) if text == "any NaN" || text == "nan" => Ok(Number::AnyNan),
             Value::String(text) => text
                 .strip_prefix("0x")
                 .and_then(|digits| {

@@ -323,7 +323,7 @@ fn check_contention(vector: &Exec) -> Result<(), String> {
     let (initial, operand) = (number("initial")? as u32, number("operand")? as u32);
     let groups = number("threads")? / LANES as u64;
     let text = "mov_imm r2, #0
-        device_atomic.add ^r1, u0:u1, ^r2";
+        device_atomic.add.void ^r1, u0:u1, ^r2";
     let mut word = initial;
     for _ in 0..groups {
         let out = run(text, &[(1, &[operand; LANES])], |rig| {
