@@ -76,6 +76,24 @@ abi_struct! {
     }
 }
 
+impl CmdRender {
+    /// [`isp_merge_upper_x`](Self::isp_merge_upper_x) for a width in pixels, or the y field for a
+    /// height: the float bits of 1.732051 / `pixels`, which the kernels compute themselves when the
+    /// field is 0 (section 12).
+    #[must_use]
+    pub const fn merge_upper(pixels: u16) -> u32 {
+        (1.732_051_f32 / pixels as f32).to_bits()
+    }
+
+    /// [`isp_zls_pixels`](Self::isp_zls_pixels) for a depth/stencil surface of 1 to 32768 pixels
+    /// each way (section 12).
+    #[must_use]
+    pub const fn zls_pixels(width: u16, height: u16) -> u32 {
+        debug_assert!(width >= 1 && height >= 1 && width <= 1 << 15 && height <= 1 << 15);
+        (width as u32 - 1) | (height as u32 - 1) << 15
+    }
+}
+
 abi_flags! {
     /// Flags of [`CmdRender`]. The Apple9 kernels accept `PROCESS_EMPTY_TILES` and `DBIAS_IS_INT`
     /// only.

@@ -1,2 +1,0 @@
-// SPDX-License-Identifier: MIT
-//! The command buffer of a submit (section 11.3).
