@@ -3,6 +3,8 @@
 //!
 //! The rooms of the house:
 //!
+//! * [`config`]: which GPU to be;
+//! * [`kernel`]: the kernel driver's model, which accepts commands and keeps their order;
 //! * [`memory`]: buffers in host memory and what the GPU sees of them;
 //! * [`processor`]: the seam between the kernel model, which accepts commands and keeps their order,
 //!   and the GPU model, which executes them;
@@ -10,6 +12,8 @@
 //!
 //! Everything follows `docs/hw`; nothing here knows what a driver or compiler of ours emits.
 
+pub mod config;
 pub mod fault;
+pub mod kernel;
 pub mod memory;
 pub mod processor;

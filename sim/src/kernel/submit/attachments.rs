@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+//! Attachments (kernel-uapi, 11.6): hints, but validated ones.
+
+use agx_uapi::Errno;
+use agx_uapi::abi::Attachment;
+
+use crate::memory::{Access, Mappings};
+
+/// Each range must hold something and be writable everywhere.
+pub(super) fn check(attachments: &[Attachment], mappings: &Mappings) -> Result<(), Errno> {
+    let covered = |attachment: &Attachment| {
+        attachment.size != 0 && mappings.covers(attachment.pointer, attachment.size, Access::Write)
+    };
+    if attachments.iter().all(covered) {
+        Ok(())
+    } else {
+        Err(Errno::EINVAL)
+    }
+}
