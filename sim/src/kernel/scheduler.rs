@@ -20,6 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use agx_uapi::command::{Barrier, Barriers};
 use agx_uapi::{Chip, Errno};
 
 use super::fence::{Fence, Outcome, Waiter};
@@ -39,17 +40,6 @@ pub(crate) enum Subqueue {
     Compute = 1,
 }
 
-/// What a command waits for on one subqueue (kernel-uapi, 11.4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Barrier {
-    /// Nothing.
-    None,
-    /// Everything that earlier submits put there.
-    EarlierSubmits,
-    /// The n-th command, from 1, that this submit puts there.
-    Command(u16),
-}
-
 /// What a command does.
 #[derive(Clone, Debug)]
 pub(crate) enum Work {
@@ -67,8 +57,7 @@ pub(crate) struct Times {
 #[derive(Clone, Debug)]
 pub(crate) struct Command {
     pub(crate) subqueue: Subqueue,
-    /// On the render subqueue and on the compute subqueue.
-    pub(crate) barriers: [Barrier; 2],
+    pub(crate) barriers: Barriers,
     pub(crate) work: Work,
     pub(crate) times: Times,
 }
@@ -224,14 +213,15 @@ impl State {
             queue.published.insert(job.id, job.commands.len());
             let earlier = [queue.rings[0].published, queue.rings[1].published];
             for (index, command) in job.commands.into_iter().enumerate() {
-                let mut after = [0; 2];
-                for subqueue in 0..2 {
-                    after[subqueue] = match command.barriers[subqueue] {
-                        Barrier::None => 0,
-                        Barrier::EarlierSubmits => earlier[subqueue],
-                        Barrier::Command(number) => earlier[subqueue] + u64::from(number),
-                    };
-                }
+                let Barriers { vdm, cdm } = command.barriers;
+                let after =
+                    [(vdm, earlier[0]), (cdm, earlier[1])].map(
+                        |(barrier, earlier)| match barrier {
+                            Barrier::None => 0,
+                            Barrier::EarlierSubmits => earlier,
+                            Barrier::Command(number) => earlier + u64::from(number.get()),
+                        },
+                    );
                 let ring = &mut queue.rings[command.subqueue as usize];
                 ring.published += 1;
                 let Command { work, times, .. } = command;

@@ -7,13 +7,12 @@ use agx_uapi::abi::Attachment;
 use crate::memory::{Access, Mappings};
 
 /// Each range must hold something and be writable everywhere.
-pub(super) fn check(attachments: &[Attachment], mappings: &Mappings) -> Result<(), Errno> {
-    let covered = |attachment: &Attachment| {
+pub(super) fn check(
+    mut attachments: impl Iterator<Item = Attachment>,
+    mappings: &Mappings,
+) -> Result<(), Errno> {
+    let covered = attachments.all(|attachment| {
         attachment.size != 0 && mappings.covers(attachment.pointer, attachment.size, Access::Write)
-    };
-    if attachments.iter().all(covered) {
-        Ok(())
-    } else {
-        Err(Errno::EINVAL)
-    }
+    });
+    if covered { Ok(()) } else { Err(Errno::EINVAL) }
 }

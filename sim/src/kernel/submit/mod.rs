@@ -3,16 +3,15 @@
 
 mod attachments;
 mod compute;
-mod parse;
 mod render;
 mod syncs;
 
 use std::sync::Arc;
 
 use agx_uapi::abi::{SubmitArgs, limits};
+use agx_uapi::command::{self, Payload};
 use agx_uapi::{Chip, Errno};
 
-use self::parse::{Hardware, Parsed};
 use super::fence::Fence;
 use super::node::SimNode;
 use super::scheduler::{Command, Subqueue, Times, Work};
@@ -39,10 +38,7 @@ impl SimNode {
         // 2: the whole command buffer. 3: at least one hardware command.
         // SAFETY: the caller vouches for `cmdbuf_size` bytes.
         let bytes = unsafe { user::read_bytes(args.cmdbuf, args.cmdbuf_size as usize)? };
-        let parsed = parse::parse(&bytes, chip)?;
-        if parsed.hardware.is_empty() {
-            return Err(Errno::EINVAL);
-        }
+        let parsed = command::parse(&bytes, chip).collect::<Result<Vec<_>, _>>()?;
 
         // 4: sync records and their fences.
         // SAFETY: the caller vouches for the records.
@@ -61,26 +57,34 @@ impl SimNode {
         let vm = &queue.vm;
 
         // 7: timestamps. 8: VM.
-        let times = self.all_times(&parsed)?;
+        let times = parsed
+            .iter()
+            .map(|command| self.command_times(&command.payload));
+        let times = times.collect::<Result<Vec<_>, _>>()?;
         if vm.is_broken() {
             return Err(Errno::EIO);
         }
 
         // 9: attachments. 10: fields and coverage of each command.
         let mappings = vm.mappings();
-        attachments::check(&parsed.attachments, &mappings)?;
-        for command in &parsed.hardware {
+        for command in &parsed {
+            if let Payload::Attachments(_, list) = &command.payload {
+                attachments::check(list.clone(), &mappings)?;
+            }
+        }
+        let mut renders = false;
+        for command in &parsed {
             match &command.payload {
-                Hardware::Render(render) => render::check(render, chip, &vm.kernel, &mappings)?,
-                Hardware::Compute(compute) => compute::check(compute, chip, &mappings)?,
+                Payload::Render(_, render) => {
+                    render::check(render, chip, &vm.kernel, &mappings)?;
+                    renders = true;
+                }
+                Payload::Compute(_, compute) => compute::check(compute, chip, &mappings)?,
+                Payload::Attachments(..) => {}
             }
         }
 
         // 11: private ranges. Those of compute work always fit.
-        let renders = parsed
-            .hardware
-            .iter()
-            .any(|command| matches!(command.payload, Hardware::Render(_)));
         if renders {
             if chip == Chip::M4 {
                 vm.prepare_render(&self.device.render_slots)?;
@@ -89,25 +93,22 @@ impl SimNode {
         }
 
         // 12: accept.
-        let commands = parsed
-            .hardware
-            .into_iter()
-            .zip(times)
-            .map(|(command, times)| {
-                let Hardware::Compute(compute) = command.payload else {
-                    unreachable!("renders are refused above")
-                };
-                Command {
-                    subqueue: Subqueue::Compute,
-                    barriers: command.barriers,
-                    work: Work::Compute(ComputeCommand {
-                        stream: compute.cdm_ctrl_stream_base,
-                        stream_end: compute.cdm_ctrl_stream_end,
-                        mappings: mappings.clone(),
-                    }),
-                    times,
-                }
-            });
+        let commands = parsed.iter().zip(times).filter_map(|(command, times)| {
+            let Payload::Compute(_, compute) = &command.payload else {
+                // Attachments; there is no render.
+                return None;
+            };
+            Some(Command {
+                subqueue: Subqueue::Compute,
+                barriers: command.barriers,
+                work: Work::Compute(ComputeCommand {
+                    stream: compute.cdm_ctrl_stream_base,
+                    stream_end: compute.cdm_ctrl_stream_end,
+                    mappings: mappings.clone(),
+                }),
+                times,
+            })
+        });
         let fence = Fence::new();
         for (syncobj, point) in outputs {
             match point {
@@ -121,19 +122,16 @@ impl SimNode {
         Ok(())
     }
 
-    /// Where the times of each hardware command go. A render has two pairs; they are only checked.
-    fn all_times(&self, parsed: &Parsed) -> Result<Vec<Times>, Errno> {
-        let times = parsed
-            .hardware
-            .iter()
-            .map(|command| match &command.payload {
-                Hardware::Render(render) => {
-                    self.times(&render.ts_vtx)?;
-                    self.times(&render.ts_frag)
-                }
-                Hardware::Compute(compute) => self.times(&compute.ts),
-            });
-        times.collect()
+    /// Where the times of a command go. A render has two pairs; they are only checked.
+    fn command_times(&self, payload: &Payload<'_>) -> Result<Times, Errno> {
+        match payload {
+            Payload::Render(_, render) => {
+                self.times(&render.ts_vtx)?;
+                self.times(&render.ts_frag)
+            }
+            Payload::Compute(_, compute) => self.times(&compute.ts),
+            Payload::Attachments(..) => Ok(Times::default()),
+        }
     }
 }
 
@@ -144,5 +142,5 @@ fn refuse_render() -> Errno {
     Errno::ENOTSUPP
 }
 
-/// Named so that the type of outputs reads well: a syncobj and its timeline point, if it is one.
+/// A syncobj to signal, and its point if it is used as a timeline.
 type Output = (Arc<super::syncobj::Syncobj>, Option<u64>);
