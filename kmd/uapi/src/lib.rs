@@ -8,10 +8,10 @@
 //! The above needs neither `std` nor `alloc`, so kernel-side code can use it. The feature `drm`
 //! (on by default) adds the caller's side:
 //!
-//! * [`Node`]: one open DRM file, raw. Real render nodes and the simulator implement it.
-//! * [`Kernel`]: the typed interface that the Vulkan driver uses; [`Drm`] implements it once, over
-//!   any [`Node`].
-//! * [`DrmNode`], [`DrmKernel`]: real render nodes.
+//! * `Node`: one open DRM file, raw. Real render nodes and the simulator implement it.
+//! * `Kernel`: the typed interface that the Vulkan driver uses; `Drm` implements it once, over
+//!   any `Node`.
+//! * `DrmNode`, `DrmKernel`: real render nodes.
 //!
 //! Facts come from `docs/hw/kernel-uapi.md`; "section" without a chapter means a section of it.
 #![no_std]

@@ -6,11 +6,14 @@ use std::os::fd::BorrowedFd;
 
 use crate::{Errno, Mapping};
 
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!("the structure of VERSION is that of 64-bit processes");
+
 /// One open DRM file, with its own handles and IDs.
 ///
 /// Structures are those of [`abi`](crate::abi), requests those of [`abi::ioctl`](crate::abi::ioctl);
 /// files appear in them as descriptor numbers of this process, as in the real interface. User
-/// addresses in structures are exposed addresses ([`pointer::expose_provenance`]), so an
+/// addresses in structures are exposed addresses (`expose_provenance`), so an
 /// implementation in user space reaches them with [`std::ptr::with_exposed_provenance`].
 ///
 /// # Safety

@@ -2,7 +2,7 @@
 //! The command buffer of a submit: what the caller writes and the kernel takes apart (sections
 //! 11.3 to 11.6).
 //!
-//! [`parse`] is the kernel's side. [`CommandBuffer`] (feature `drm`) is the caller's side; what it
+//! [`parse`] is the kernel's side. `CommandBuffer` (feature `drm`) is the caller's side; what it
 //! builds, [`parse`] accepts.
 
 mod barrier;
