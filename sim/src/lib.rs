@@ -3,6 +3,8 @@
 //!
 //! The rooms of the house:
 //!
+//! * [`config`]: which GPU to be;
+//! * [`kernel`]: the kernel driver's model, which accepts commands and keeps their order;
 //! * [`shader`]: the shader core;
 //! * [`memory`]: buffers in host memory and what the GPU sees of them;
 //! * [`processor`]: the seam between the kernel model, which accepts commands and keeps their order,
@@ -12,7 +14,9 @@
 //!
 //! Everything follows `docs/hw`; nothing here knows what a driver or compiler of ours emits.
 
+pub mod config;
 pub mod fault;
+pub mod kernel;
 pub mod memory;
 pub mod processor;
 pub mod rig;

@@ -4,13 +4,15 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{
     MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, ftruncate, memfd_create,
 };
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-use super::PAGE_SIZE;
+use super::{Budget, Charge, PAGE_SIZE};
 
 /// A buffer object: zeroed pages of a memfd, mapped once for the GPU's use.
 ///
@@ -22,6 +24,8 @@ pub struct Bo {
     file: OwnedFd,
     base: NonNull<u8>,
     size: usize,
+    /// Given back after the memory.
+    _charge: Option<Charge>,
 }
 
 // SAFETY: the mapping is plain shared memory, valid until drop; every access is through raw pointers
@@ -36,10 +40,26 @@ impl Bo {
     /// # Errors
     /// What memfd_create, ftruncate or mmap say; `InvalidInput` for zero or absurd sizes.
     pub fn new(size: u64) -> io::Result<Bo> {
+        Bo::create(size, None)
+    }
+
+    /// As [`Bo::new`], within a budget.
+    ///
+    /// # Errors
+    /// As [`Bo::new`]; `OutOfMemory` when the budget has no room.
+    pub fn within(size: u64, budget: &Arc<Budget>) -> io::Result<Bo> {
+        Bo::create(size, Some(budget))
+    }
+
+    fn create(size: u64, budget: Option<&Arc<Budget>>) -> io::Result<Bo> {
         let size = size
             .checked_next_multiple_of(PAGE_SIZE)
             .filter(|&size| size > 0 && size <= isize::MAX as u64)
             .ok_or(io::ErrorKind::InvalidInput)?;
+        let charge = match budget {
+            Some(budget) => Some(budget.charge(size).ok_or(io::ErrorKind::OutOfMemory)?),
+            None => None,
+        };
         let file = memfd_create(
             "cortland-bo",
             MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING,
@@ -47,7 +67,7 @@ impl Bo {
         ftruncate(&file, size)?;
         // Whoever gets this file must not be able to take pages away under the GPU.
         fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
-        Bo::from_file(file, size as usize)
+        Bo::from_file(file, size as usize, charge)
     }
 
     /// An object around an imported file (another object's exported descriptor).
@@ -61,10 +81,10 @@ impl Bo {
         if size == 0 || !size.is_multiple_of(PAGE_SIZE) || !sealed {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        Bo::from_file(file, size as usize)
+        Bo::from_file(file, size as usize, None)
     }
 
-    fn from_file(file: OwnedFd, size: usize) -> io::Result<Bo> {
+    fn from_file(file: OwnedFd, size: usize, charge: Option<Charge>) -> io::Result<Bo> {
         // SAFETY: a new mapping at an address of the kernel's choice touches no existing memory.
         let base = unsafe {
             mmap(
@@ -77,7 +97,12 @@ impl Bo {
             )?
         };
         let base = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
-        Ok(Bo { file, base, size })
+        Ok(Bo {
+            file,
+            base,
+            size,
+            _charge: charge,
+        })
     }
 
     /// Bytes, a multiple of [`PAGE_SIZE`].
@@ -90,6 +115,18 @@ impl Bo {
     #[must_use]
     pub fn base(&self) -> *mut u8 {
         self.base.as_ptr()
+    }
+
+    /// Stores an aligned 64-bit value, as firmware stores a timestamp (kernel-uapi, 9).
+    ///
+    /// # Panics
+    /// When the offset is not a multiple of 8 or leaves the object.
+    pub fn store_u64(&self, offset: u64, value: u64) {
+        assert!(offset.is_multiple_of(8) && offset < self.size());
+        // SAFETY: in bounds and aligned as just checked; the memory is shared, so the access is
+        // atomic, and nobody makes references to it.
+        unsafe { AtomicU64::from_ptr(self.base().add(offset as usize).cast()) }
+            .store(value, Ordering::Release);
     }
 
     /// The memfd, for further mappings and for export.

@@ -7,9 +7,11 @@
 //! 11.8 and 17 row 8), so translation needs no lock.
 
 mod bo;
+mod budget;
 mod mappings;
 mod tlb;
 
 pub use bo::Bo;
+pub use budget::{Budget, Charge};
 pub use mappings::{Access, Mappings, PAGE_SHIFT, PAGE_SIZE, Region};
 pub use tlb::Tlb;

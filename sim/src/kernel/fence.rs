@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: MIT
+//! Fences: one event that happens once, with or without an error.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::Thread;
+
+use agx_uapi::Errno;
+
+use super::time::Deadline;
+
+/// How what a fence stands for ended.
+pub(crate) type Outcome = Result<(), Errno>;
+
+const PENDING: i32 = 1;
+
+/// An event that happens once. Each submit has its own (kernel-uapi, 11.2).
+#[derive(Debug)]
+pub(crate) struct Fence {
+    /// [`PENDING`], 0 or a negative error number.
+    status: AtomicI32,
+    watchers: Mutex<Watchers>,
+}
+
+#[derive(Default)]
+struct Watchers {
+    next: u64,
+    list: Vec<(u64, Watcher)>,
+}
+
+enum Watcher {
+    Wake(Arc<Waiter>),
+    Call(Box<dyn FnOnce(Outcome) + Send>),
+}
+
+impl std::fmt::Debug for Watchers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} watchers", self.list.len())
+    }
+}
+
+type Signals = VecDeque<(Arc<Fence>, Outcome)>;
+
+thread_local! {
+    /// Fences that callbacks of this thread signalled while it was signalling another.
+    static SIGNALLING: RefCell<Option<Signals>> = const { RefCell::new(None) };
+}
+
+impl Fence {
+    /// A fence that has yet to be signalled.
+    #[must_use]
+    pub(crate) fn new() -> Arc<Fence> {
+        Arc::new(Fence {
+            status: AtomicI32::new(PENDING),
+            watchers: Mutex::default(),
+        })
+    }
+
+    /// A fence of something that is over.
+    #[must_use]
+    pub(crate) fn signalled() -> Arc<Fence> {
+        Arc::new(Fence {
+            status: AtomicI32::new(0),
+            watchers: Mutex::default(),
+        })
+    }
+
+    /// A fence that is signalled when both are, with the outcome of `last`.
+    #[must_use]
+    pub(crate) fn both(first: &Arc<Fence>, last: &Arc<Fence>) -> Arc<Fence> {
+        if first.outcome().is_some() {
+            return last.clone();
+        }
+        let both = Fence::new();
+        let remaining = Arc::new(AtomicUsize::new(2));
+        for fence in [first, last] {
+            let (both, last, remaining) = (both.clone(), last.clone(), remaining.clone());
+            fence.on_signal(move |_| {
+                if remaining.fetch_sub(1, Ordering::AcqRel) == 1 {
+                    both.signal(last.outcome().unwrap_or(Ok(())));
+                }
+            });
+        }
+        both
+    }
+
+    /// How it ended, if it has.
+    #[must_use]
+    pub(crate) fn outcome(&self) -> Option<Outcome> {
+        match self.status.load(Ordering::Acquire) {
+            PENDING => None,
+            0 => Some(Ok(())),
+            error => Some(Err(Errno(-error))),
+        }
+    }
+
+    /// True once signalled.
+    #[must_use]
+    pub(crate) fn is_signalled(&self) -> bool {
+        self.outcome().is_some()
+    }
+
+    /// Signals the fence; the first outcome stays. Watchers run on this thread. What they signal in
+    /// turn is signalled after they return, so that chains of fences need no deep stack.
+    pub(crate) fn signal(self: &Arc<Self>, outcome: Outcome) {
+        let outermost = SIGNALLING.with_borrow_mut(|queue| match queue {
+            Some(queue) => {
+                queue.push_back((self.clone(), outcome));
+                false
+            }
+            None => {
+                *queue = Some(Signals::new());
+                true
+            }
+        });
+        if !outermost {
+            return;
+        }
+        self.signal_now(outcome);
+        loop {
+            let next = SIGNALLING.with_borrow_mut(|queue| {
+                let next = queue.as_mut().and_then(VecDeque::pop_front);
+                if next.is_none() {
+                    *queue = None;
+                }
+                next
+            });
+            match next {
+                Some((fence, outcome)) => fence.signal_now(outcome),
+                None => return,
+            }
+        }
+    }
+
+    fn signal_now(&self, outcome: Outcome) {
+        let status = match outcome {
+            Ok(()) => 0,
+            Err(errno) => -errno.0,
+        };
+        let list = {
+            let mut watchers = self.watchers.lock().unwrap();
+            if self.is_signalled() {
+                return;
+            }
+            self.status.store(status, Ordering::Release);
+            std::mem::take(&mut watchers.list)
+        };
+        for (_, watcher) in list {
+            match watcher {
+                Watcher::Wake(waiter) => waiter.wake(),
+                Watcher::Call(call) => call(outcome),
+            }
+        }
+    }
+
+    /// Calls back when the fence is signalled; at once when it already is.
+    pub(crate) fn on_signal(&self, call: impl FnOnce(Outcome) + Send + 'static) {
+        let mut watchers = self.watchers.lock().unwrap();
+        match self.outcome() {
+            Some(outcome) => {
+                drop(watchers);
+                call(outcome);
+            }
+            None => {
+                let id = watchers.next;
+                watchers.next += 1;
+                watchers.list.push((id, Watcher::Call(Box::new(call))));
+            }
+        }
+    }
+
+    /// Has the waiter woken when the fence is signalled. `None`, and nothing is registered, when it
+    /// already is; else a token for [`Fence::forget`].
+    pub(crate) fn watch(&self, waiter: &Arc<Waiter>) -> Option<u64> {
+        let mut watchers = self.watchers.lock().unwrap();
+        if self.is_signalled() {
+            return None;
+        }
+        let id = watchers.next;
+        watchers.next += 1;
+        watchers.list.push((id, Watcher::Wake(waiter.clone())));
+        Some(id)
+    }
+
+    /// Takes a waiter off the list.
+    pub(crate) fn forget(&self, token: u64) {
+        let mut watchers = self.watchers.lock().unwrap();
+        if let Some(index) = watchers.list.iter().position(|(id, _)| *id == token) {
+            watchers.list.swap_remove(index);
+        }
+    }
+
+    /// Waits until the fence is signalled; `None` when the deadline passes first.
+    pub(crate) fn wait(&self, deadline: Deadline) -> Option<Outcome> {
+        let waiter = Waiter::new();
+        let token = self.watch(&waiter);
+        if let Some(token) = token {
+            while !self.is_signalled() {
+                if !waiter.sleep(deadline) {
+                    self.forget(token);
+                    break;
+                }
+            }
+        }
+        self.outcome()
+    }
+}
+
+/// A thread that sleeps until one of several things happens.
+#[derive(Debug)]
+pub(crate) struct Waiter {
+    thread: Thread,
+    woken: AtomicBool,
+}
+
+impl Waiter {
+    /// A waiter for the calling thread.
+    #[must_use]
+    pub(crate) fn new() -> Arc<Waiter> {
+        Arc::new(Waiter {
+            thread: std::thread::current(),
+            woken: AtomicBool::new(false),
+        })
+    }
+
+    /// Wakes the thread, or keeps it from falling asleep.
+    pub(crate) fn wake(&self) {
+        self.woken.store(true, Ordering::Release);
+        self.thread.unpark();
+    }
+
+    /// Sleeps until woken; false when the deadline has passed, never before it. Only for the thread
+    /// that made the waiter.
+    #[must_use]
+    pub(crate) fn sleep(&self, deadline: Deadline) -> bool {
+        loop {
+            if self.woken.swap(false, Ordering::Acquire) {
+                return true;
+            }
+            match deadline.left() {
+                // Anything may have unparked the thread: look again.
+                Some(left) => std::thread::park_timeout(left),
+                None => return false,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn the_first_outcome_stays() {
+        let fence = Fence::new();
+        assert_eq!(fence.outcome(), None);
+        fence.signal(Err(Errno::EIO));
+        fence.signal(Ok(()));
+        assert_eq!(fence.outcome(), Some(Err(Errno::EIO)));
+    }
+
+    #[test]
+    fn watchers_are_called_once_and_late_ones_at_once() {
+        let fence = Fence::new();
+        let calls = Arc::new(Mutex::new(Vec::new()));
+        for number in 0..3 {
+            let calls = calls.clone();
+            fence.on_signal(move |outcome| calls.lock().unwrap().push((number, outcome)));
+        }
+        fence.signal(Ok(()));
+        let late = calls.clone();
+        fence.on_signal(move |outcome| late.lock().unwrap().push((3, outcome)));
+        let expected: Vec<_> = (0..4).map(|number| (number, Ok(()))).collect();
+        assert_eq!(*calls.lock().unwrap(), expected);
+    }
+
+    #[test]
+    fn both_takes_the_outcome_of_the_last() {
+        for last_first in [false, true] {
+            let (first, last) = (Fence::new(), Fence::new());
+            let both = Fence::both(&first, &last);
+            let mut order = [(&first, Err(Errno::EIO)), (&last, Err(Errno::ECANCELED))];
+            if last_first {
+                order.reverse();
+            }
+            order[0].0.signal(order[0].1);
+            assert_eq!(both.outcome(), None);
+            order[1].0.signal(order[1].1);
+            assert_eq!(both.outcome(), Some(Err(Errno::ECANCELED)));
+        }
+    }
+
+    /// A chain as long as a busy timeline's must not overflow the stack of who signals its start.
+    #[test]
+    fn long_chains_need_no_deep_stack() {
+        let links: Vec<_> = (0..100_000).map(|_| Fence::new()).collect();
+        for pair in links.windows(2) {
+            let next = pair[1].clone();
+            pair[0].on_signal(move |outcome| next.signal(outcome));
+        }
+        links[0].signal(Err(Errno::EIO));
+        assert_eq!(links[99_999].outcome(), Some(Err(Errno::EIO)));
+    }
+
+    #[test]
+    fn a_wait_ends_at_the_signal_or_not_before_its_deadline() {
+        let fence = Fence::new();
+        let before = super::super::time::now();
+        assert_eq!(fence.wait(Deadline::after(Duration::from_millis(5))), None);
+        assert!(super::super::time::now() - before >= 5_000_000);
+        assert!(fence.watchers.lock().unwrap().list.is_empty());
+        let signaller = fence.clone();
+        let thread = std::thread::spawn(move || signaller.signal(Err(Errno::ENOMEM)));
+        assert_eq!(fence.wait(Deadline::NEVER), Some(Err(Errno::ENOMEM)));
+        thread.join().unwrap();
+    }
+}

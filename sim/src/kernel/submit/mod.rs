@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+//! SUBMIT (kernel-uapi, 11): the checks in their order, then acceptance.
+
+mod attachments;
+mod compute;
+mod render;
+mod syncs;
+
+use std::sync::Arc;
+
+use agx_uapi::abi::{SubmitArgs, limits};
+use agx_uapi::command::{self, Payload};
+use agx_uapi::{Chip, Errno};
+
+use super::fence::Fence;
+use super::node::SimNode;
+use super::scheduler::{Command, Subqueue, Times, Work};
+use super::user;
+use crate::processor::ComputeCommand;
+
+impl SimNode {
+    /// SUBMIT. The numbers are the steps of kernel-uapi, 11.7; before step 12 nothing is visible to
+    /// anybody.
+    ///
+    /// # Safety
+    /// As for [`agx_uapi::Node::ioctl`].
+    pub(super) unsafe fn submit(&self, args: &SubmitArgs) -> Result<(), Errno> {
+        let chip = self.chip();
+
+        // 1: argument fields.
+        let sizes_fit = args.in_sync_count <= limits::MAX_SYNCS
+            && args.out_sync_count <= limits::MAX_SYNCS
+            && (1..=limits::MAX_COMMAND_BYTES).contains(&args.cmdbuf_size);
+        if args.flags != 0 || args.pad != 0 || !sizes_fit {
+            return Err(Errno::EINVAL);
+        }
+
+        // 2: the whole command buffer. 3: at least one hardware command.
+        // SAFETY: the caller vouches for `cmdbuf_size` bytes.
+        let bytes = unsafe { user::read_bytes(args.cmdbuf, args.cmdbuf_size as usize)? };
+        let parsed = command::parse(&bytes, chip).collect::<Result<Vec<_>, _>>()?;
+
+        // 4: sync records and their fences.
+        // SAFETY: the caller vouches for the records.
+        let (inputs, outputs) = unsafe { self.syncs(args)? };
+
+        // 5: device. 6: queue.
+        if self.device.scheduler.is_lost() {
+            return Err(Errno::EIO);
+        }
+        let queue = self
+            .tables()
+            .queues
+            .get(args.queue_id)
+            .cloned()
+            .ok_or(Errno::ENOENT)?;
+        let vm = &queue.vm;
+
+        // 7: timestamps. 8: VM.
+        let times = parsed
+            .iter()
+            .map(|command| self.command_times(&command.payload));
+        let times = times.collect::<Result<Vec<_>, _>>()?;
+        if vm.is_broken() {
+            return Err(Errno::EIO);
+        }
+
+        // 9: attachments. 10: fields and coverage of each command.
+        let mappings = vm.mappings();
+        for command in &parsed {
+            if let Payload::Attachments(_, list) = &command.payload {
+                attachments::check(list.clone(), &mappings)?;
+            }
+        }
+        let mut renders = false;
+        for command in &parsed {
+            match &command.payload {
+                Payload::Render(_, render) => {
+                    render::check(render, chip, &vm.kernel, &mappings)?;
+                    renders = true;
+                }
+                Payload::Compute(_, compute) => compute::check(compute, chip, &mappings)?,
+                Payload::Attachments(..) => {}
+            }
+        }
+
+        // 11: private ranges. Those of compute work always fit.
+        if renders {
+            if chip == Chip::M4 {
+                vm.prepare_render(&self.device.render_slots)?;
+            }
+            return Err(refuse_render());
+        }
+
+        // 12: accept.
+        let commands = parsed.iter().zip(times).filter_map(|(command, times)| {
+            let Payload::Compute(_, compute) = &command.payload else {
+                // Attachments; there is no render.
+                return None;
+            };
+            Some(Command {
+                subqueue: Subqueue::Compute,
+                barriers: command.barriers,
+                work: Work::Compute(ComputeCommand {
+                    stream: compute.cdm_ctrl_stream_base,
+                    stream_end: compute.cdm_ctrl_stream_end,
+                    mappings: mappings.clone(),
+                }),
+                times,
+            })
+        });
+        let fence = Fence::new();
+        for (syncobj, point) in outputs {
+            match point {
+                None => syncobj.replace(Some(fence.clone())),
+                Some(point) => syncobj.add_point(&fence, point),
+            }
+        }
+        self.device
+            .scheduler
+            .submit(queue.key, vm.uid, &inputs, commands.collect(), fence);
+        Ok(())
+    }
+
+    /// Where the times of a command go. A render has two pairs; they are only checked.
+    fn command_times(&self, payload: &Payload<'_>) -> Result<Times, Errno> {
+        match payload {
+            Payload::Render(_, render) => {
+                self.times(&render.ts_vtx)?;
+                self.times(&render.ts_frag)
+            }
+            Payload::Compute(_, compute) => self.times(&compute.ts),
+            Payload::Attachments(..) => Ok(Times::default()),
+        }
+    }
+}
+
+/// The one place that says no to graphics: the GPU model executes compute streams only. A command
+/// that comes here has passed every check of the kernel.
+fn refuse_render() -> Errno {
+    log::error!("a render command was submitted; graphics is not simulated yet");
+    Errno::ENOTSUPP
+}
+
+/// A syncobj to signal, and its point if it is used as a timeline.
+type Output = (Arc<super::syncobj::Syncobj>, Option<u64>);

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+//! DRM synchronisation objects, binary and timeline, as the DRM core defines them.
+//!
+//! A syncobj holds at most one thing: a fence (binary use) or a timeline, a row of fences with
+//! rising points of which each is signalled only after all before it.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use agx_uapi::Errno;
+
+use super::fence::{Fence, Waiter};
+use super::time::Deadline;
+
+/// One synchronisation object; shared by every handle and file descriptor that names it.
+#[derive(Debug, Default)]
+pub(crate) struct Syncobj {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    payload: Payload,
+    /// Who waits for something to be submitted.
+    waiters: Vec<Arc<Waiter>>,
+}
+
+#[derive(Debug, Default)]
+enum Payload {
+    #[default]
+    Empty,
+    Fence(Arc<Fence>),
+    /// Never empty.
+    Timeline(VecDeque<Point>),
+}
+
+#[derive(Debug)]
+struct Point {
+    value: u64,
+    /// The point before; kept when that point itself is over and gone.
+    previous: u64,
+    /// Signalled when this point and all before it are.
+    done: Arc<Fence>,
+}
+
+impl Syncobj {
+    /// A syncobj without a fence, or with one that is signalled.
+    #[must_use]
+    pub(crate) fn new(signalled: bool) -> Arc<Syncobj> {
+        let syncobj = Arc::new(Syncobj::default());
+        if signalled {
+            syncobj.replace(Some(Fence::signalled()));
+        }
+        syncobj
+    }
+
+    fn update(&self, change: impl FnOnce(&mut Payload)) {
+        let waiters = {
+            let mut state = self.state.lock().unwrap();
+            change(&mut state.payload);
+            state.waiters.clone()
+        };
+        for waiter in waiters {
+            waiter.wake();
+        }
+    }
+
+    /// Puts a fence, or nothing, in the place of whatever is there.
+    pub(crate) fn replace(&self, fence: Option<Arc<Fence>>) {
+        self.update(|payload| {
+            *payload = match fence {
+                Some(fence) => Payload::Fence(fence),
+                None => Payload::Empty,
+            };
+        });
+    }
+
+    /// Adds a point to the timeline. One that is not above the last starts the row anew at the
+    /// last value, still behind everything before it; the DRM core calls that "unordered".
+    pub(crate) fn add_point(&self, fence: &Arc<Fence>, value: u64) {
+        self.update(|payload| {
+            let mut points = match std::mem::take(payload) {
+                Payload::Timeline(points) => points,
+                Payload::Empty => VecDeque::new(),
+                Payload::Fence(before) => {
+                    let done = Fence::both(&before, fence);
+                    *payload = Payload::Timeline(VecDeque::from([Point {
+                        value,
+                        previous: 0,
+                        done,
+                    }]));
+                    return;
+                }
+            };
+            let point = match points.back() {
+                Some(last) => {
+                    let done = Fence::both(&last.done, fence);
+                    if value > last.value {
+                        Point {
+                            value,
+                            previous: last.value,
+                            done,
+                        }
+                    } else {
+                        let value = last.value;
+                        points.clear();
+                        Point {
+                            value,
+                            previous: 0,
+                            done,
+                        }
+                    }
+                }
+                None => Point {
+                    value,
+                    previous: 0,
+                    done: fence.clone(),
+                },
+            };
+            points.push_back(point);
+            forget_finished(&mut points);
+            *payload = Payload::Timeline(points);
+        });
+    }
+
+    /// The fence of a point; of the whole object for point 0.
+    ///
+    /// # Errors
+    /// `EINVAL` when there is no fence, or the timeline has not come to that point.
+    pub(crate) fn find(&self, value: u64) -> Result<Arc<Fence>, Errno> {
+        let mut state = self.state.lock().unwrap();
+        let points = match &mut state.payload {
+            Payload::Empty => return Err(Errno::EINVAL),
+            Payload::Fence(fence) if value == 0 => return Ok(fence.clone()),
+            Payload::Fence(_) => return Err(Errno::EINVAL),
+            Payload::Timeline(points) => points,
+        };
+        forget_finished(points);
+        let last = points.back().expect("a timeline has a point");
+        if value == 0 {
+            return Ok(last.done.clone());
+        }
+        if last.value < value {
+            return Err(Errno::EINVAL);
+        }
+        let point = &points[points.partition_point(|point| point.value < value)];
+        if point.previous >= value {
+            // The point itself is over and gone.
+            return Ok(Fence::signalled());
+        }
+        Ok(point.done.clone())
+    }
+
+    /// The highest point reached, or with `last_submitted` the highest that will be; 0 for what is
+    /// no timeline.
+    #[must_use]
+    pub(crate) fn query(&self, last_submitted: bool) -> u64 {
+        let mut state = self.state.lock().unwrap();
+        let Payload::Timeline(points) = &mut state.payload else {
+            return 0;
+        };
+        if last_submitted {
+            return points.back().expect("a timeline has a point").value;
+        }
+        forget_finished(points);
+        let first = points.front().expect("a timeline has a point");
+        if first.done.is_signalled() {
+            first.value
+        } else {
+            first.previous
+        }
+    }
+
+    fn add_waiter(&self, waiter: &Arc<Waiter>) {
+        self.state.lock().unwrap().waiters.push(waiter.clone());
+    }
+
+    fn remove_waiter(&self, waiter: &Arc<Waiter>) {
+        let mut state = self.state.lock().unwrap();
+        if let Some(index) = state
+            .waiters
+            .iter()
+            .position(|other| Arc::ptr_eq(other, waiter))
+        {
+            state.waiters.swap_remove(index);
+        }
+    }
+}
+
+/// Drops points that are over; the last stays, for its value.
+fn forget_finished(points: &mut VecDeque<Point>) {
+    while points.len() > 1 && points[0].done.is_signalled() {
+        points.pop_front();
+    }
+}
+
+/// What a wait is for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wait {
+    /// All of them, not just one.
+    pub(crate) all: bool,
+    /// What has no fence yet is waited for; without this it is an error.
+    pub(crate) for_submit: bool,
+    /// It is enough that the fence is there.
+    pub(crate) available: bool,
+    /// Until when.
+    pub(crate) deadline: Deadline,
+}
+
+/// Waits for points of syncobjs; the index of one that is signalled, `u32::MAX` when all were asked
+/// for and none was at first.
+///
+/// # Errors
+/// `EINVAL`: no fence and neither `for_submit` nor `available`. `ETIME`: the deadline has passed.
+pub(crate) fn wait(entries: &[(Arc<Syncobj>, u64)], wait: Wait) -> Result<u32, Errno> {
+    let may_lack = wait.for_submit || wait.available;
+    let is_over = |fence: &Arc<Fence>| wait.available || fence.is_signalled();
+    let mut fences = Vec::with_capacity(entries.len());
+    let (mut over, mut first) = (0, u32::MAX);
+    for (index, (syncobj, point)) in entries.iter().enumerate() {
+        let fence = match syncobj.find(*point) {
+            Ok(fence) => Some(fence),
+            Err(_) if may_lack => None,
+            Err(errno) => return Err(errno),
+        };
+        if fence.as_ref().is_some_and(is_over) {
+            if over == 0 {
+                first = index as u32;
+            }
+            over += 1;
+        }
+        fences.push(fence);
+    }
+    let enough = |over: usize| over == entries.len() || (over > 0 && !wait.all);
+    if enough(over) {
+        return Ok(first);
+    }
+    if wait.deadline.left().is_none() {
+        return Err(Errno::ETIME);
+    }
+
+    let waiter = Waiter::new();
+    let mut watched = vec![None; entries.len()];
+    for ((syncobj, _), fence) in entries.iter().zip(&fences) {
+        if fence.is_none() {
+            syncobj.add_waiter(&waiter);
+        }
+    }
+    let lacking: Vec<bool> = fences.iter().map(Option::is_none).collect();
+    let mut expired = false;
+    let result = loop {
+        over = 0;
+        for (index, (syncobj, point)) in entries.iter().enumerate() {
+            if fences[index].is_none() {
+                fences[index] = syncobj.find(*point).ok();
+            }
+            let Some(fence) = &fences[index] else {
+                continue;
+            };
+            let mut signalled = is_over(fence);
+            if !signalled && watched[index].is_none() {
+                watched[index] = fence.watch(&waiter);
+                signalled = watched[index].is_none();
+            }
+            if signalled {
+                over += 1;
+                if !wait.all {
+                    first = index as u32;
+                    break;
+                }
+            }
+        }
+        if enough(over) {
+            break Ok(first);
+        }
+        if expired {
+            break Err(Errno::ETIME);
+        }
+        // What was signalled while the deadline passed still counts.
+        expired = !waiter.sleep(wait.deadline);
+    };
+    for (index, (syncobj, _)) in entries.iter().enumerate() {
+        if lacking[index] {
+            syncobj.remove_waiter(&waiter);
+        }
+        if let (Some(fence), Some(token)) = (&fences[index], watched[index]) {
+            fence.forget(token);
+        }
+    }
+    result
+}
