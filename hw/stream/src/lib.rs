@@ -1,3 +1,24 @@
 // SPDX-License-Identifier: MIT
 //! What Apple9 hardware reads from memory besides shader code: command streams, launch programs,
 //! entry blocks and descriptors.
+//!
+//! One module per structure; each has a typed value with `pack` (the driver's side) and `unpack` (the
+//! simulator's side) beside each other. The two are inverse: `pack` refuses what hardware is not
+//! known to take, `unpack` refuses what `pack` does not write. Neither panics, whatever the input.
+//! Facts come from `docs/hw`; each item names chapter and section and its mark.
+
+pub mod arena;
+mod bytes;
+pub mod cdm;
+mod error;
+pub mod launcher;
+pub mod lint;
+pub mod root;
+pub mod window;
+
+pub use error::{Error, Result};
+
+/// The examples of the README, compiled and run with the tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
