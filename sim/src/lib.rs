@@ -5,10 +5,10 @@
 //!
 //! * [`config`]: which GPU to be;
 //! * [`kernel`]: the kernel driver's model, which accepts commands and keeps their order;
+//! * [`processor`]: the seam between that and the GPU model, which executes commands;
+//! * [`gpu`]: the command processor: streams, launch programs, workgroups;
 //! * [`shader`]: the shader core;
 //! * [`memory`]: buffers in host memory and what the GPU sees of them;
-//! * [`processor`]: the seam between the kernel model, which accepts commands and keeps their order,
-//!   and the GPU model, which executes them;
 //! * [`rig`]: one SIMD group on a bench;
 //! * [`fault`]: what goes wrong, said precisely.
 //!
@@ -16,6 +16,7 @@
 
 pub mod config;
 pub mod fault;
+pub mod gpu;
 pub mod kernel;
 pub mod memory;
 pub mod processor;

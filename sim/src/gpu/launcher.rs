@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+//! Runs a launch program and reads what it set up (launch, 4, 5 and 11).
+//!
+//! It runs once per launch, with one active lane (launch, 5.5; INFERRED), and must execute ALLOC,
+//! TARGET and FRAME before STOP: without them the hardware times out (launch, 5.2; HW). The last of
+//! several counts. A barrier in it does nothing; it has no scratch and no threadgroup memory.
+//!
+//! Strict mode also wants that argument words which set-up code computes share no block of four with
+//! words that ARG publishes: those blocks are published as a whole, so such results may be
+//! overwritten (launch, 5.2 and 5.3; HW).
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use agx_hw::window::EntryOffset;
+use agx_isa::{AccessKind, File, FormId, Instr};
+
+use super::workgroup::place;
+use super::{GpuConfig, ObserverFactory};
+use crate::fault::{Fault, FaultKind};
+use crate::memory::{Mappings, Tlb};
+use crate::shader::{Dispatch, Exit, Observer, Program, Stage, UniformFile, Wave, Workgroup};
+
+/// Most bytes of threadgroup memory (launch, 9; HW).
+const MAX_THREADGROUP_BYTES: u32 = agx_hw::launcher::MAX_THREADGROUP_BYTES;
+
+/// What a launch program leaves behind.
+pub(super) struct Setup {
+    /// The argument window.
+    pub(super) uniforms: UniformFile,
+    /// Address of the main program's first instruction.
+    pub(super) entry: u64,
+    /// FRAME's extent A.
+    pub(super) scratch_bytes: u32,
+    /// ALLOC's bytes.
+    pub(super) threadgroup_bytes: u32,
+}
+
+/// Runs `program` to its STOP.
+pub(super) fn run<F: ObserverFactory>(
+    config: &GpuConfig,
+    mappings: &Mappings,
+    program: &Program,
+    cancel: &AtomicBool,
+    factory: &F,
+) -> Result<Setup, Box<Fault>> {
+    let uniforms = UniformFile::default();
+    let dispatch = Dispatch {
+        stage: Stage::Launcher,
+        uniforms: &uniforms,
+        global: [1; 3],
+        local: [1; 3],
+        groups: [1; 3],
+        scratch_bytes: 0,
+        threadgroup_bytes: 0,
+        watchdog: config.watchdog,
+        cancel,
+        strict: config.strict,
+    };
+    let tlb = Tlb::new(mappings);
+    let group = Workgroup {
+        dispatch: &dispatch,
+        tlb: &tlb,
+        id: [0; 3],
+        shared: &[],
+    };
+    let mut observer = factory.begin(&dispatch, program);
+    factory.workgroup(&mut observer, &group);
+    let result = execute(&group, program, &mut observer);
+    factory.finish(observer);
+    let (entry, scratch_bytes, threadgroup_bytes) = result?;
+    if config.strict {
+        check_publication(program)?;
+    }
+    Ok(Setup {
+        uniforms,
+        entry,
+        scratch_bytes,
+        threadgroup_bytes,
+    })
+}
+
+/// Entry, scratch bytes, threadgroup bytes.
+type Outcome = (u64, u32, u32);
+
+fn execute<O: Observer>(
+    group: &Workgroup<'_>,
+    program: &Program,
+    observer: &mut O,
+) -> Result<Outcome, Box<Fault>> {
+    let mut wave = Wave::new(group, 0, 1);
+    loop {
+        match wave.run(program, u64::MAX, observer) {
+            Exit::Yield | Exit::Barrier => {}
+            Exit::Fault(fault) => return Err(fault),
+            Exit::Stop => break,
+        }
+    }
+    if group.dispatch.cancel.load(Ordering::Relaxed) {
+        // It may not have come to its end. What it said is of no more interest.
+        return Ok((0, 0, 0));
+    }
+    outcome(&wave).map_err(|reason| {
+        let kind = FaultKind::IllegalInstruction(reason);
+        place(program, &wave, wave.pc, kind)
+    })
+}
+
+/// What the launch blocks said.
+fn outcome(wave: &Wave<'_>) -> Result<Outcome, String> {
+    let state = &wave.launch;
+    let blocks = [
+        ("ALLOC", state.alloc),
+        ("TARGET", state.target),
+        ("FRAME", state.frame),
+    ];
+    let missing: Vec<&str> = blocks
+        .iter()
+        .filter_map(|(name, bits)| bits.is_none().then_some(*name))
+        .collect();
+    if !missing.is_empty() {
+        let missing = missing.join(", ");
+        return Err(format!("a launch program stops without {missing}"));
+    }
+    let [alloc, target, frame] = blocks.map(|(_, bits)| bits.unwrap_or_default());
+    let field = |id: FormId, bits: u128, name: &str| -> Result<u32, String> {
+        let instr = Instr::from_word(id, bits).map_err(|error| error.to_string())?;
+        Ok(instr.modifier(name).unwrap_or(0) as u32)
+    };
+    let threadgroup_bytes = match field(FormId::Alloc, alloc, "config")? {
+        0 => 0,
+        0x80 => field(FormId::Alloc, alloc, "tg128")?.saturating_mul(128),
+        other => {
+            return Err(format!(
+                "ALLOC configuration {other:#x} of a compute launch: storage of another stage"
+            ));
+        }
+    };
+    if threadgroup_bytes > MAX_THREADGROUP_BYTES {
+        return Err(format!(
+            "ALLOC of {threadgroup_bytes} bytes of threadgroup memory: at most \
+             {MAX_THREADGROUP_BYTES}"
+        ));
+    }
+    let target = field(FormId::Target, target, "t")?;
+    let entry = EntryOffset::from_field(target).map_err(|error| error.to_string())?;
+    let scratch_bytes = field(FormId::Frame, frame, "a")?;
+    Ok((entry.code().address(), scratch_bytes, threadgroup_bytes))
+}
+
+/// Do computed argument words share a block of four with published ones?
+fn check_publication(program: &Program) -> Result<(), Box<Fault>> {
+    let mut published = [false; 64];
+    let mut computed = Vec::new();
+    for info in program.info() {
+        let Some(instr) = &info.instr else { continue };
+        let written = instr
+            .accesses()
+            .filter(|access| access.reg.file == File::Uniform && access.kind != AccessKind::Read);
+        for access in written {
+            let block = usize::from(access.reg.index / 4) % published.len();
+            if instr.id() == FormId::Argw {
+                published[block] = true;
+            } else {
+                computed.push((block, access.reg.index, info.address));
+            }
+        }
+    }
+    let shared = computed.into_iter().find(|(block, ..)| published[*block]);
+    match shared {
+        Some((_, word, address)) => Err(Box::new(Fault::new(FaultKind::Strict(format!(
+            "argument word {word}, computed at {address:#x}, lies in a block of four words that ARG \
+             publishes"
+        ))))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+//! The GPU behind the kernel's interface: executes compute commands.
+//!
+//! ```text
+//!  command --(cdm)--> launch --(launcher)--> argument window, sizes, entry
+//!                                               |
+//!                          (dispatch) workgroups, in order, over threads
+//!                                               |
+//!                          (workgroup) SIMD groups in turn, barriers
+//! ```
+//!
+//! The model is that of launch, 11 (INFERRED as a combination): records execute one after the
+//! other and each launch runs to its end before the next record is read, so every barrier is
+//! satisfied before it is reached. A launch program runs once per launch with one lane (launch,
+//! 5.5; INFERRED).
+//!
+//! What real hardware would let pass silently although results depend on it is checked in *strict*
+//! mode only: see [`GpuConfig::strict`].
+
+mod cdm;
+mod dispatch;
+mod flight;
+mod launcher;
+mod observers;
+mod workgroup;
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+pub use self::observers::{ObserverFactory, Unobserved};
+use crate::fault::Fault;
+use crate::memory::Mappings;
+use crate::processor::{ComputeCommand, Processor};
+use crate::shader::cache::ProgramCache;
+use crate::shader::{Dispatch, Stage};
+
+/// How the simulated GPU is set up.
+#[derive(Clone, Debug)]
+pub struct GpuConfig {
+    /// Threads that execute workgroups, the calling one included; 0 = as many as the host has
+    /// cores for this process.
+    pub threads: usize,
+    /// Instructions that one SIMD group may execute before the command faults.
+    pub watchdog: u64,
+    /// Records that one command may have before it faults: streams may link in circles. (An old
+    /// kernel refuses more than 4096, launch, 8.8; the newest counts none, kernel-uapi, 13.)
+    pub max_records: u64,
+    /// Fault on what the hardware lets pass silently although results depend on it: accesses
+    /// outside mappings, missing waits, undefined registers and the like (the shader core's
+    /// observer), barriers in divergent control flow, code that is mapped writable or changes in
+    /// flight, streams whose `end` is not their end.
+    pub strict: bool,
+}
+
+impl Default for GpuConfig {
+    /// All cores, not strict.
+    fn default() -> GpuConfig {
+        GpuConfig {
+            threads: 0,
+            watchdog: 1 << 32,
+            max_records: 1 << 20,
+            strict: false,
+        }
+    }
+}
+
+impl GpuConfig {
+    /// The default, changed by `CORTLAND_SIM_THREADS` (a number) and `CORTLAND_SIM_STRICT` (set and
+    /// neither empty nor 0).
+    #[must_use]
+    pub fn from_env() -> GpuConfig {
+        let mut config = GpuConfig::default();
+        if let Some(threads) = std::env::var("CORTLAND_SIM_THREADS")
+            .ok()
+            .and_then(|text| text.parse().ok())
+        {
+            config.threads = threads;
+        }
+        config.strict =
+            std::env::var_os("CORTLAND_SIM_STRICT").is_some_and(|v| !v.is_empty() && v != "0");
+        config
+    }
+}
+
+/// The simulated GPU. Several threads may give it commands at the same time.
+pub struct Gpu {
+    config: GpuConfig,
+    /// Helps the calling thread; `None` when that is the only one.
+    pool: Option<ThreadPool>,
+    cache: ProgramCache,
+}
+
+impl Gpu {
+    /// A GPU with threads of its own.
+    ///
+    /// # Errors
+    /// When threads cannot be started.
+    pub fn new(mut config: GpuConfig) -> io::Result<Gpu> {
+        if config.threads == 0 {
+            config.threads = std::thread::available_parallelism().map_or(1, usize::from);
+        }
+        let pool = match config.threads {
+            1 => None,
+            threads => {
+                let builder = ThreadPoolBuilder::new()
+                    .num_threads(threads - 1)
+                    .thread_name(|index| format!("cortland-gpu-{index}"));
+                Some(builder.build().map_err(io::Error::other)?)
+            }
+        };
+        Ok(Gpu {
+            config,
+            pool,
+            cache: ProgramCache::new(),
+        })
+    }
+
+    /// How it is set up; `threads` is the actual number.
+    #[must_use]
+    pub fn config(&self) -> &GpuConfig {
+        &self.config
+    }
+
+    /// Runs one compute command under observers of the caller's choice: for tools.
+    ///
+    /// # Errors
+    /// What went wrong first: of the faults of a launch, that of the first workgroup.
+    pub fn compute_observed<F: ObserverFactory>(
+        &self,
+        command: &ComputeCommand,
+        cancel: &AtomicBool,
+        factory: &F,
+    ) -> Result<(), Box<Fault>> {
+        let mappings = &*command.mappings;
+        let mut flight = flight::Flight::new(self.config.strict);
+        let mut stream = cdm::Stream::new(command, &self.config)?;
+        while !cancel.load(Ordering::Relaxed) {
+            let Some(launch) = stream.next()? else {
+                return flight.check(mappings);
+            };
+            self.launch(&launch, mappings, cancel, factory, &mut flight)
+                .map_err(|mut fault| {
+                    fault.record = Some(launch.record);
+                    fault
+                })?;
+        }
+        Ok(())
+    }
+
+    /// Runs a stream that lies in `mappings`: [`Gpu::compute_observed`] without the ceremony.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn run<F: ObserverFactory>(
+        &self,
+        mappings: Arc<Mappings>,
+        stream: u64,
+        stream_end: u64,
+        factory: &F,
+    ) -> Result<(), Box<Fault>> {
+        let command = ComputeCommand {
+            stream,
+            stream_end,
+            mappings,
+        };
+        self.compute_observed(&command, &AtomicBool::new(false), factory)
+    }
+
+    fn launch<F: ObserverFactory>(
+        &self,
+        launch: &cdm::Launch,
+        mappings: &Mappings,
+        cancel: &AtomicBool,
+        factory: &F,
+        flight: &mut flight::Flight,
+    ) -> Result<(), Box<Fault>> {
+        let program = self.cache.get(mappings, launch.launcher);
+        flight.enter(mappings, &program)?;
+        let setup = launcher::run(&self.config, mappings, &program, cancel, factory)?;
+        let body = self.cache.get(mappings, setup.entry);
+        flight.enter(mappings, &body)?;
+        flight.check_apart(&program, &body)?;
+        let dispatch = Dispatch {
+            stage: Stage::Compute,
+            uniforms: &setup.uniforms,
+            global: launch.grid.global(),
+            local: launch.grid.local().get(),
+            groups: launch.grid.groups(),
+            scratch_bytes: setup.scratch_bytes,
+            threadgroup_bytes: setup.threadgroup_bytes,
+            watchdog: self.config.watchdog,
+            cancel,
+            strict: self.config.strict,
+        };
+        dispatch::run(self, mappings, &body, &dispatch, factory)?;
+        flight.check_these(mappings, &[&program, &body])
+    }
+}
+
+impl Processor for Gpu {
+    fn compute(&self, command: &ComputeCommand, cancel: &AtomicBool) -> Result<(), Box<Fault>> {
+        observers::by_config(self, command, cancel)
+    }
+}
