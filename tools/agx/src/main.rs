@@ -16,6 +16,7 @@ mod demo;
 mod dis;
 mod explain;
 mod input;
+mod run;
 mod vectors;
 
 /// Disassembler, assembler and test-vector checker for Apple9 GPU programs.
@@ -72,6 +73,12 @@ enum Command {
         #[arg(short, long)]
         verbose: bool,
     },
+    /// Run a compute program on the simulated GPU.
+    ///
+    /// The program goes the whole way that a driver's would: buffers are created and bound through
+    /// the kernel's interface, an entry, a launch program and a command stream are written, and a
+    /// submit is waited for. Status 1 when the GPU faulted.
+    Run(run::Options),
     /// Disassemble a complete compute launch with explanations.
     Demo,
 }
@@ -86,7 +93,7 @@ fn parse_address(text: &str) -> Result<u64, String> {
     .map_err(|e| e.to_string())
 }
 
-fn run(cli: Cli, out: &mut impl Write) -> anyhow::Result<bool> {
+fn execute(cli: Cli, out: &mut impl Write) -> anyhow::Result<bool> {
     match cli.command {
         Command::Dis {
             base,
@@ -111,6 +118,7 @@ fn run(cli: Cli, out: &mut impl Write) -> anyhow::Result<bool> {
             explain::run(&bytes, out).map(|()| true)
         }
         Command::Vectors { files, verbose } => vectors::run(&files, verbose, out),
+        Command::Run(options) => run::run(&options, out),
         Command::Demo => demo::run(out).map(|()| true),
     }
 }
@@ -121,7 +129,7 @@ const BROKEN_PIPE: u8 = 128 + 13;
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let mut out = BufWriter::new(io::stdout().lock());
-    let result = run(cli, &mut out).and_then(|good| {
+    let result = execute(cli, &mut out).and_then(|good| {
         out.flush()?;
         Ok(good)
     });
