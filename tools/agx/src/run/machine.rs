@@ -27,17 +27,16 @@ use super::{Device, Launch as LaunchMode, Options};
 const KERNEL_WINDOW: std::ops::Range<u64> = 0x10_e000_0000..0x11_0000_0000;
 /// The entry arena: one page of it is enough for one shader.
 const ARENA: u64 = USC_BASE;
-/// The shader body, where the worked example has it (launch, 12.1).
+// These addresses are those of the worked example (launch, 12.1), so that its bytes come out.
 const BODY: u64 = USC_BASE + 0x80_0000;
-/// The launch program and behind it the root record. Far enough for the largest program that the
-/// entry's jump may reach.
-const LAUNCHER: u64 = USC_BASE + 0x8000_0000;
-const RECORD: u64 = LAUNCHER + SLOT_SIZE as u64;
-/// The command stream, and a page for indirect arguments.
+/// The launch program; further up behind a body that does not fit. The root record follows it.
+const LAUNCHER: u64 = USC_BASE + 0x90_0000;
 const STREAM: u64 = 0x20_0000_0000;
-const INDIRECT: u64 = 0x20_0001_0000;
-/// Buffers, each with unmapped space behind it.
+const SMALL_BUFFER: u64 = 0x20_0001_0000;
+const INDIRECT: u64 = 0x20_0002_0000;
+/// Where buffers lie that do not fit between the two, and all but the first.
 const BUFFERS: u64 = 0x21_0000_0000;
+/// The largest buffer, and unmapped space behind it.
 const BUFFER_STRIDE: u64 = 0x2_0000_0000;
 
 /// The machine, ready to run.
@@ -96,7 +95,21 @@ impl<'o> Machine<'o> {
 
     /// GPU address of a buffer.
     fn address(&self, index: usize) -> u64 {
-        BUFFERS + index as u64 * BUFFER_STRIDE
+        let size = self.options.buffers[index].mapped_size() as u64;
+        if index == 0 && SMALL_BUFFER + size <= INDIRECT {
+            SMALL_BUFFER
+        } else {
+            BUFFERS + index as u64 * BUFFER_STRIDE
+        }
+    }
+
+    /// Places something that is written to the dump, too.
+    fn place_named(&self, name: &str, address: u64, content: &[u8]) -> anyhow::Result<()> {
+        if let Some(dir) = &self.options.dump {
+            let path = dir.join(format!("{name}.bin"));
+            std::fs::write(&path, content).with_context(|| path.display().to_string())?;
+        }
+        self.place(address, content, Access::Read).map(drop)
     }
 
     /// A new buffer object with this content, mapped at `address`; the CPU's mapping comes back.
@@ -133,10 +146,9 @@ impl<'o> Machine<'o> {
 
     /// Writes all that the GPU needs to run `code`, submits it and waits.
     pub(super) fn execute(&self, code: &[u8]) -> anyhow::Result<Done> {
-        ensure!(
-            BODY + (code.len() as u64) < LAUNCHER,
-            "the program does not fit between the arena and the launch program"
-        );
+        let body_end = BODY + code.len() as u64;
+        let launcher = LAUNCHER.max(body_end.next_multiple_of(PAGE_SIZE));
+        let record = launcher + SLOT_SIZE as u64;
         let entry = BlockOffset::FIRST;
         let mut arena = vec![0; PAGE_SIZE as usize];
         Header::default().pack(&mut arena)?;
@@ -145,23 +157,23 @@ impl<'o> Machine<'o> {
             target: Target::Jump(CodeAddress::new(BODY)?),
         };
         block.pack(entry, &mut arena[HEADER_SIZE..])?;
-        self.place(ARENA, &arena, Access::Read)?;
-        self.place(BODY, code, Access::Read)?;
+        self.place_named("arena", ARENA, &arena)?;
+        self.place_named("body", BODY, code)?;
 
         let local = LocalSize::new(self.options.local)?;
-        let at = LauncherAddress::new(CodeAddress::new(LAUNCHER)?)?;
+        let at = LauncherAddress::new(CodeAddress::new(launcher)?)?;
         let counts =
             std::array::from_fn(|axis| self.options.threads[axis].div_ceil(local.get()[axis]));
         let geometry = self.geometry(local, counts)?;
-        let memory = self.launch_program(at, entry, counts)?;
-        self.place(LAUNCHER, &memory, Access::Read)?;
+        let memory = self.launch_program(at, record, entry, counts)?;
+        self.place_named("launcher", launcher, &memory)?;
 
         let mut stream = vec![0; 0x100 + READ_AHEAD as usize];
         let mut writer = CdmStream::new(&mut stream, STREAM)?;
         writer.launch(Launch::new(at, geometry))?;
         writer.barrier()?;
         let end = writer.terminate()?;
-        self.place(STREAM, &stream, Access::Read)?;
+        self.place_named("stream", STREAM, &stream)?;
         self.submit(end)
     }
 
@@ -174,7 +186,7 @@ impl<'o> Machine<'o> {
             LaunchMode::IndirectThreads => [self.options.threads, local.get()].concat(),
         };
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        self.place(INDIRECT, &bytes, Access::Read)?;
+        self.place_named("indirect", INDIRECT, &bytes)?;
         let arguments = IndirectAddress::new(INDIRECT)?;
         Ok(match self.options.launch {
             LaunchMode::IndirectGroups => Geometry::IndirectGlobal { arguments, local },
@@ -186,6 +198,7 @@ impl<'o> Machine<'o> {
     fn launch_program(
         &self,
         at: LauncherAddress,
+        record_at: u64,
         entry: BlockOffset,
         counts: [u32; 3],
     ) -> anyhow::Result<Vec<u8>> {
@@ -217,10 +230,10 @@ impl<'o> Machine<'o> {
                     .try_push(u32::from_le_bytes(*word))
                     .map_err(|_| anyhow::anyhow!("too many constants"))?;
             }
-            root.pack(RECORD, record)?;
+            root.pack(record_at, record)?;
             root.pointers()
         };
-        let mut launcher = Launcher::new(RECORD, pointers, entry.entry());
+        let mut launcher = Launcher::new(record_at, pointers, entry.entry());
         for index in 0..words.len() as u16 {
             let word = 2 * u16::from(pointers) + index;
             let inline = InlineWord {
@@ -233,9 +246,8 @@ impl<'o> Machine<'o> {
                 .map_err(|_| anyhow::anyhow!("too many constants"))?;
         }
         launcher.storage = Storage::threadgroup(self.options.threadgroup)?;
-        // A program with a returning atomic needs four bytes of scratch (launch, 4.7).
-        let scratch = self.options.scratch.max(4);
-        launcher.frame = Frame::new(self.options.publications, scratch, self.options.scratch)?;
+        let scratch = self.options.scratch;
+        launcher.frame = Frame::new(self.options.publications, scratch, scratch)?;
         launcher.pack(at, program)?;
         Ok(memory)
     }

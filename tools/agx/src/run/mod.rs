@@ -69,7 +69,7 @@ pub(crate) struct Options {
     /// Bytes of threadgroup memory.
     #[arg(long, default_value = "0")]
     threadgroup: u32,
-    /// Bytes of scratch of each lane.
+    /// Bytes of scratch of each lane; at least 4 for programs with returning atomics.
     #[arg(long, default_value = "0")]
     scratch: u16,
     /// Publication words that the program uses.
@@ -82,6 +82,10 @@ pub(crate) struct Options {
     /// Write a buffer to a file afterwards.
     #[arg(long = "save", value_name = "N=FILE")]
     saves: Vec<Save>,
+    /// Write what the GPU is given to this directory: arena.bin, body.bin, launcher.bin (and the
+    /// root record at +0x400), stream.bin.
+    #[arg(long, value_name = "DIR")]
+    dump: Option<PathBuf>,
     /// Fault on what hardware lets pass although results depend on it.
     #[arg(long)]
     strict: bool,
