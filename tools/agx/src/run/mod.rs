@@ -129,6 +129,26 @@ fn code(options: &Options) -> anyhow::Result<Vec<u8>> {
     assemble(&text).with_context(|| options.file.display().to_string())
 }
 
+/// Runs `code` with defaults on a zeroed buffer of 32-bit words and answers its content afterwards.
+pub(crate) fn simple(code: &[u8], threads: u32, words: usize) -> anyhow::Result<Vec<u32>> {
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: Options,
+    }
+    let size = (4 * words).to_string();
+    let threads = threads.to_string();
+    let line: Line = clap::Parser::try_parse_from(["agx run", "-b", &size, "-t", &threads, "-"])?;
+    let machine = Machine::new(&line.options)?;
+    if let machine::Done::Fault(text) = machine.execute(code)? {
+        bail!("{text}");
+    }
+    let bytes = machine.buffer(0);
+    let (values, _) = bytes.as_chunks::<4>();
+    let values = values.iter().take(words);
+    Ok(values.map(|word| u32::from_le_bytes(*word)).collect())
+}
+
 /// Runs the program. Returns false when the GPU faulted.
 pub(crate) fn run(options: &Options, out: &mut impl Write) -> anyhow::Result<bool> {
     let code = code(options)?;
