@@ -53,7 +53,8 @@ pub(super) fn check(vector: &Exec) -> Result<(), String> {
         None => Ok(()),
         Some(hex) => {
             let code = packed_hex(hex).ok_or("`kernel_hex` is no byte string")?;
-            let inputs = BTreeMap::from([(0, vector.list("src0")?)]);
+            // The recorded frame loads from buffer 1 and stores to buffer 0.
+            let inputs = BTreeMap::from([(1, vector.list("src0")?)]);
             let outputs = BTreeMap::from([(0, expected.clone())]);
             let threads = expected.len() as u32;
             super::kernel::run(code, threads, &inputs, &outputs, 32, tolerance)

@@ -26,7 +26,7 @@ pub(super) struct Exec {
     form: Form,
     /// A whole program or one instruction.
     hex: Option<String>,
-    /// A whole program around the instruction: buffer 0 in, buffer 0 out.
+    /// A whole program around the instruction: buffer 1 in, buffer 0 out.
     kernel_hex: Option<String>,
     inputs: Map<String, Value>,
     expected: Value,
