@@ -25,8 +25,9 @@ fn grid(global: [u32; 3], local: [u32; 3]) -> Grid {
 fn logger(machine: &mut Machine, tag: u32) -> LauncherAddress {
     let entry = machine.shader(&format!(
         "mov_imm r1, #0
+         mov_imm r20, #1
          device_load.i32 r2, u2:u3, r1, slot=1
-         iadd r3, ^r2, #1, wait=1
+         iadd r3, ^r2, r20, wait=1
          mov_imm r4, #{tag}
          device_store.i32 r4, u2:u3, r3
          device_store.i32 r3, u2:u3, r1
@@ -150,7 +151,7 @@ fn indirect_arguments_are_read_when_the_record_executes() {
     let counter = machine.shader(
         "mov_imm r0, #1
          mov_imm r1, #0
-         device_atomic.add.noret ^r0, u2:u3, ^r1
+         device_atomic.add.void ^r0, u2:u3, ^r1
          stop",
     );
     let counter = machine.launcher(counter, Groups::Direct([1; 3]), |_| {});

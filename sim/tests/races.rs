@@ -19,9 +19,10 @@ fn independent_work_gives_the_same_bytes() {
          mov_imm r5, #12345
          and r6, r0, r3
          mov_imm r7, #0
+         mov_imm r20, #1
          loop:
          imad r0, r0, r4, r5
-         iadd r7, r7, #1
+         iadd r7, r7, r20
          pcmp.ult P0, r7, r6
          loop_update -P0
          br_any loop
@@ -54,7 +55,7 @@ fn atomic_totals() {
     let text = "get_sr r0, %global_id_x
          mov_imm r1, #15
          and r2, r0, r1
-         device_atomic.add.noret ^r0, u2:u3, ^r2
+         device_atomic.add.void ^r0, u2:u3, ^r2
          stop";
     let count = 50_000u32;
     let mut expected = vec![0u32; 16];
@@ -73,13 +74,14 @@ fn atomic_totals() {
 #[test]
 fn tickets_are_handed_out_once() {
     // Each invocation draws a ticket and marks its number with its own index + 1.
-    let text = "mov_imm r0, #1
+    let text = "mov_imm r20, #1
+         mov_imm r0, #1
          mov_imm r1, #0
          device_atomic.add.ret ^r0, u2:u3, ^r1
          atomic_result r4, slot=1
          get_sr r2, %global_id_x
-         iadd r2, r2, #1
-         iadd r5, r4, #1, wait=1
+         iadd r2, r2, r20
+         iadd r5, r4, r20, wait=1
          device_store.i32 r2, u2:u3, r5
          stop";
     let count = 30_000;
@@ -112,15 +114,16 @@ fn simd_groups_of_a_workgroup_wait_for_each_other() {
     let text = format!(
         "get_sr16 r5.l, %subgroup_index
          zext16 r5
+         mov_imm r20, #1
          mov_imm r8, #31
          pcmp.ult P0, r5, r8
          push.if P0
          push.loop true
-         iadd r6, r5, #1
+         iadd r6, r5, r20
          {WAIT}
          else
          pop.if
-         iadd r9, r5, #1
+         iadd r9, r5, r20
          device_store.i32 r9, u2:u3, r5
          stop"
     );
@@ -140,11 +143,12 @@ fn workgroups_wait_for_earlier_ones() {
     // Workgroup k waits for k's word and then sets that of k + 1.
     let text = format!(
         "get_sr r6, %workgroup_id_x
+         mov_imm r20, #1
          push.loop true
          {WAIT}
          mov_imm r8, #1
          get_sr r9, %workgroup_id_x
-         iadd r9, r9, #1
+         iadd r9, r9, r20
          device_store.i32 r8, u2:u3, r9
          stop"
     );

@@ -62,7 +62,7 @@ impl Memory {
     /// `count` words from GPU address `va` on.
     pub fn words(&self, va: u64, count: usize) -> Vec<u32> {
         let offset = va.checked_sub(self.va).unwrap();
-        assert!(offset % 4 == 0 && offset + 4 * count as u64 <= self.bo.size());
+        assert!(offset.is_multiple_of(4) && offset + 4 * count as u64 <= self.bo.size());
         let word = |i: usize| {
             // SAFETY: inside the object, aligned; nothing runs.
             unsafe {
