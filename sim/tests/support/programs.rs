@@ -169,14 +169,14 @@ fn content(value: &serde_json::Value) -> Vec<u8> {
 }
 
 /// Buffers by number, 4 KiB each.
-type Buffers = Vec<Vec<u8>>;
+pub type Buffers = Vec<Vec<u8>>;
 
 /// Runs a record that is a whole program and checks its buffers.
 pub fn kernel(record: &serde_json::Value) {
     let id = record["id"].as_str().unwrap();
     let code = bytes(record["hex"].as_str().unwrap());
     let threads = record["inputs"]["threads"].as_u64().unwrap() as u32;
-    let mut buffers = vec![vec![0; 4096]; 8];
+    let mut buffers = buffers();
     for (number, buffer) in buffers.iter_mut().enumerate() {
         let input = &record["inputs"][format!("buffer{number}")];
         if input.is_array() {
@@ -187,11 +187,7 @@ pub fn kernel(record: &serde_json::Value) {
     let mut rig = Rig::bytes(code);
     rig.local = [threads, 1, 1];
     rig.active = u32::MAX >> (32 - threads);
-    let program = program(&rig.code);
-    rig.run(
-        |wave| drive(wave, &program, &mut buffers),
-        |_, exit| stopped(exit),
-    );
+    run(&rig, &mut buffers, |_| {}, |_| {});
     let expected = record["expected"].as_object().unwrap();
     assert!(!expected.is_empty());
     for (name, value) in expected {
@@ -199,6 +195,31 @@ pub fn kernel(record: &serde_json::Value) {
         let data = content(value);
         assert_eq!(buffers[number][..data.len()], data, "{id}: {name}");
     }
+}
+
+/// Runs the rig's program like [`kernel`] does; `before` sets registers up, `after` looks at them.
+pub fn run<R>(
+    rig: &Rig,
+    buffers: &mut Buffers,
+    before: impl FnOnce(&mut Wave<'_>),
+    after: impl FnOnce(&Wave<'_>) -> R,
+) -> R {
+    let program = program(&rig.code);
+    rig.run(
+        |wave| {
+            before(wave);
+            drive(wave, &program, buffers);
+        },
+        |wave, exit| {
+            stopped(exit);
+            after(wave)
+        },
+    )
+}
+
+/// Buffers full of zeros.
+pub fn buffers() -> Buffers {
+    vec![vec![0; 4096]; 8]
 }
 
 /// Executes up to the STOP, but not it.
@@ -243,20 +264,22 @@ fn holds(text: &str, a: u32, b: u32) -> bool {
 
 /// Does what belongs to other families; answers whether it did.
 fn elsewhere(instr: &Instr, wave: &mut Wave<'_>, buffers: &mut Buffers) -> bool {
-    let text = instr.to_string();
+    let text = || instr.to_string();
     let active = wave.active();
     let lanes = (0..32usize).filter(|lane| active >> lane & 1 == 1);
     match instr.id() {
         FormId::Pred6 | FormId::PredI6 | FormId::Pred10 | FormId::PredI10 => {
+            let text = text();
+            let inverted = instr.modifier("inv") == Some(1);
             for lane in lanes {
                 let [a, b] = [1, 2].map(|index| operand(instr, index, wave, lane));
-                let inverted = instr.modifier("inv") == Some(1);
                 let bank = &mut wave.predicates[instr.raw(0) as usize];
                 let bit = u32::from(holds(&text, a, b) != inverted);
                 *bank = *bank & !(1 << lane) | bit << lane;
             }
         }
         FormId::SelectI10 => {
+            let text = text();
             for lane in lanes {
                 let [a, b, t, f] = [1, 2, 3, 4].map(|index| operand(instr, index, wave, lane));
                 let chosen = if holds(&text, a, b) { t } else { f };
@@ -267,7 +290,7 @@ fn elsewhere(instr: &Instr, wave: &mut Wave<'_>, buffers: &mut Buffers) -> bool 
             let format = instr.device_format().unwrap();
             let size = usize::from(format.element_bytes);
             let shift = [4, 0, 1, 2, 3][instr.modifier("scale").unwrap() as usize];
-            assert_eq!(instr.modifier("offset"), Some(0), "{text}");
+            assert_eq!(instr.modifier("offset"), Some(0), "{}", text());
             let buffer = &mut buffers[instr.raw(1) as usize];
             for lane in lanes {
                 let start = (operand(instr, 2, wave, lane) as usize) << shift;
