@@ -1,10 +1,114 @@
 // SPDX-License-Identifier: MIT
-//! Lowering of the sysreg family.
+//! System registers of compute programs (isa-0, 5; isa-2, 10.3; launch, 6.5).
+//!
+//! * Lane L of SIMD group G is invocation 32 G + L of the workgroup, x running fastest; the position
+//!   in the grid is workgroup index times workgroup size plus the position in the workgroup (launch,
+//!   6.5 and 11; INFERRED formulas).
+//! * Both read forms deliver every register. The 16-bit one writes the low half of the destination
+//!   with the low half of the value; the reference lists each register with one form only.
+//! * The access kind of the 16-bit form (isa-0, 3) changes nothing. The helper-lane flag is 0, as no
+//!   invocation of a compute program is a helper.
+//! * The rank among the active lanes (0x95) counts the active lanes below (INFERRED).
+//! * A launch program belongs to no workgroup: what speaks of grid or workgroup is 0 there. The
+//!   reference does not say; no launch program reads it.
+//! * Registers of the graphics stages, and unknown ones, fault.
 
-use agx_isa::Instr;
+use agx_isa::{FormId, Instr, system_register};
 
-use super::super::microop::MicroOp;
+use super::super::group::Stage;
+use super::super::lanes::{LANES, Lanes};
+use super::super::microop::{MicroOp, Step};
+use super::super::operand::Dst;
+use super::super::wave::Wave;
+use crate::fault::FaultKind;
 
-pub(in super::super) fn lower(_: &Instr) -> Option<MicroOp> {
-    None
+/// The registers that [`value`] knows.
+const COMPUTE: [u32; 20] = [
+    0x82, 0x84, 0x85, 0x95, 0x98, 0x99, 0x9a, 0x9c, 0x9d, 0x9e, 0xa0, 0xa1, 0xa2, 0xa4, 0xa5, 0xa6,
+    0xa7, 0xa8, 0xa9, 0xaa,
+];
+
+/// Position in the workgroup along `axis` of invocation `index`.
+#[inline(always)]
+fn local(size: [u32; 3], axis: usize, index: u32) -> u32 {
+    let [x, y, _] = size.map(|n| n.max(1));
+    match axis {
+        0 => index % x,
+        1 => index / x % y,
+        _ => index / x / y,
+    }
+}
+
+/// A register's value in each lane.
+fn value(wave: &Wave<'_>, register: u32) -> Lanes {
+    let dispatch = wave.group.dispatch;
+    let active = wave.active();
+    match register {
+        0x82 => return Lanes::from_fn(|lane| lane as u32),
+        0x95 => return Lanes::from_fn(|lane| (active & ((1 << lane) - 1)).count_ones()),
+        _ if dispatch.stage == Stage::Launcher => return Lanes::ZERO,
+        _ => {}
+    }
+    let index = |lane: usize| {
+        let first = wave.simd_group.wrapping_mul(LANES as u32);
+        first.wrapping_add(lane as u32)
+    };
+    let axis = |first: u32| (register - first) as usize % 3;
+    match register {
+        0x85 => Lanes::splat(wave.simd_group),
+        0x98..=0x9a => Lanes::splat(dispatch.local[axis(0x98)]),
+        0x9c..=0x9e => Lanes::splat(wave.group.id[axis(0x9c)]),
+        0xa0..=0xa2 => {
+            let axis = axis(0xa0);
+            let first = wave.group.id[axis].wrapping_mul(dispatch.local[axis]);
+            Lanes::from_fn(|lane| first.wrapping_add(local(dispatch.local, axis, index(lane))))
+        }
+        0xa4..=0xa6 => {
+            let axis = axis(0xa4);
+            Lanes::from_fn(|lane| local(dispatch.local, axis, index(lane)))
+        }
+        0xa7 => Lanes::from_fn(index),
+        0xa8..=0xaa => Lanes::splat(dispatch.groups[axis(0xa8)]),
+        // The helper flag.
+        _ => Lanes::ZERO,
+    }
+}
+
+#[inline(always)]
+fn run_read(wave: &mut Wave<'_>, op: &MicroOp) -> Step {
+    let value = value(wave, op.imm[0]);
+    wave.write(op.dst, &value);
+    Step::Next
+}
+
+#[inline(always)]
+fn run_refused(wave: &mut Wave<'_>, op: &MicroOp) -> Step {
+    let number = op.imm[0];
+    let name = match u8::try_from(number).ok().and_then(system_register) {
+        Some(register) => register.name,
+        None => "unknown",
+    };
+    let reason = format!(
+        "system register {number:#x} ({name}) has no value in a {} program",
+        wave.group.dispatch.stage.name()
+    );
+    wave.fail(FaultKind::IllegalInstruction(reason), None)
+}
+
+crate::kernel! {
+    read = run_read;
+    refused = run_refused;
+}
+
+pub(in super::super) fn lower(instr: &Instr) -> Option<MicroOp> {
+    if !matches!(instr.id(), FormId::GetSr32 | FormId::GetSr16) {
+        return None;
+    }
+    let number = instr.raw(1) as u32;
+    let exec = if COMPUTE.contains(&number) {
+        read()
+    } else {
+        refused()
+    };
+    Some(MicroOp::new(exec).imms([number]).dst(Dst::of(instr, 0)?))
 }
