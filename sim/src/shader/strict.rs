@@ -730,8 +730,7 @@ fn control(check: &Check, wave: &Wave<'_>) -> Result<(), Trap> {
             let depth = wave.stack.len();
             return trap(format!("the program ends inside {depth} scopes"));
         }
-        // With no lane left it is the way out behind a branch (launch, 11, step 6).
-        if missing != 0 && wave.active() != 0 {
+        if missing != 0 {
             return trap(format!(
                 "the program ends under a partial mask: lanes {missing:#010x} are missing"
             ));
