@@ -1,10 +1,57 @@
 // SPDX-License-Identifier: MIT
-//! Lowering of the barrier family.
+//! Barriers and fences (isa-2, 7; isa-4, 9).
+//!
+//! Of BARRIER's fields only `exec` made a difference on M4 (all 256 values of class and flags tried on
+//! threadgroup memory; HW): with it the SIMD group waits for the others of its workgroup, without it
+//! memory is fenced and nothing more. Here both fence all of memory, sequentially consistent, whatever
+//! class they name: what DEV_FENCE orders exactly is open (isa-2, 14 row 5), but with one on each side
+//! messages between workgroups always arrived (isa-4, 9.2; HW), and the host's fence gives that too.
+//! The SIMD groups of a workgroup share a host thread, so threadgroup memory needs no fence.
+//!
+//! The tile transactions belong to the fragment stage and are refused.
 
-use agx_isa::Instr;
+use std::sync::atomic::{Ordering, fence};
 
-use super::microop::MicroOp;
+use agx_isa::{FormId, Instr};
 
-pub(super) fn lower(_: &Instr) -> Option<MicroOp> {
-    None
+use super::microop::{MicroOp, Step};
+use super::wave::Wave;
+use crate::fault::FaultKind;
+
+#[inline(always)]
+fn run_fence(_: &mut Wave<'_>, _: &MicroOp) -> Step {
+    fence(Ordering::SeqCst);
+    Step::Next
+}
+
+#[inline(always)]
+fn run_barrier(_: &mut Wave<'_>, _: &MicroOp) -> Step {
+    fence(Ordering::SeqCst);
+    Step::Barrier
+}
+
+#[inline(always)]
+fn run_tile(wave: &mut Wave<'_>, _: &MicroOp) -> Step {
+    let reason = "tile memory exists in the fragment stage only";
+    wave.fail(FaultKind::IllegalInstruction(reason.to_owned()), None)
+}
+
+crate::kernel! {
+    fence_kernel = run_fence;
+    barrier = run_barrier;
+    tile = run_tile;
+}
+
+pub(super) fn lower(instr: &Instr) -> Option<MicroOp> {
+    Some(MicroOp::new(match instr.id() {
+        FormId::Barrier if instr.op_name() == "barrier" => barrier(),
+        FormId::Barrier => fence_kernel(),
+        FormId::TileAccess
+        | FormId::TileFence
+        | FormId::TileLoad
+        | FormId::TileLoadMask
+        | FormId::TileLoadCoords
+        | FormId::TileStore => tile(),
+        _ => return None,
+    }))
 }
