@@ -76,8 +76,10 @@ pub(super) struct Check {
     pub(super) kills: Units,
     /// Sources read late.
     pub(super) held: Units,
-    /// Registers whose upper half a narrow load leaves undefined.
+    /// The half above an 8- or 16-bit load: undefined behind it unless it was defined before.
     pub(super) narrow: Units,
+    /// The half that ZEXT16 clears.
+    pub(super) cleared: Units,
     /// Reads of undefined upper halves are its business: it masks, shifts or copies.
     pub(super) tolerates_narrow: bool,
     /// The general register that it copies to another one, undefined bits and all.
@@ -143,6 +145,7 @@ const NOTHING: Check = Check {
     kills: Units::EMPTY,
     held: Units::EMPTY,
     narrow: Units::EMPTY,
+    cleared: Units::EMPTY,
     tolerates_narrow: false,
     copies: None,
     proven: SlotMask::NONE,
@@ -197,8 +200,7 @@ impl Check {
                     self.held.add(&units);
                 }
                 if access.kill {
-                    // The release bit is the register's (isa-2, 0; isa-1, 1.7): nothing says that
-                    // the other half outlives it.
+                    // Of a half only that half: recorded programs release `r1.l` and read `r1.h`.
                     self.kills.add(&units);
                 }
                 if only == Some(name) {
@@ -220,12 +222,21 @@ impl Check {
                 index: last,
                 half,
             };
-            // Bits above the loaded width are undefined (isa-2, 2.2). A load of the high half
-            // leaves the low half alone (isa-0, 6, row 22).
+            // Bits above the loaded width cannot be relied on (isa-2, 2.2), but a half that holds
+            // something keeps it (isa-0, 6, row 22; recorded programs load both halves of a
+            // register on one slot).
             if bytes % 4 != 0 && dst.half != Half::High {
                 self.narrow = Units::of(reg(Half::High), 1);
-                self.writes.add(&self.narrow);
             }
+        }
+        if instr.id() == FormId::Zext16
+            && let Value::Reg(dst) = instr.arg(0).value
+        {
+            let high = Reg {
+                half: Half::High,
+                ..dst
+            };
+            self.cleared = Units::of(high, 1);
         }
     }
 

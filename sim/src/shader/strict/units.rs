@@ -129,15 +129,6 @@ impl Units {
             _ => format!("P{}", unit - FIRST_BANK),
         }
     }
-
-    /// The general registers in the set, both halves of each.
-    pub(super) fn whole(&self) -> Units {
-        let mut units = *self;
-        for unit in self.iter().filter(|unit| *unit < HALVES) {
-            units.insert(unit ^ 1);
-        }
-        units
-    }
 }
 
 #[cfg(test)]
@@ -154,7 +145,6 @@ mod tests {
         assert_eq!(Units::of(Reg::new(File::Gpr, 95), 1).name(), "r95");
         assert_eq!(Units::of(half(0, Half::Low), 1).name(), "r0.l");
         assert_eq!(Units::of(half(64, Half::High), 1).name(), "r64.h");
-        assert_eq!(Units::of(half(64, Half::High), 1).whole().name(), "r64");
         assert_eq!(
             Units::of(Reg::new(File::Publication, 127), 1).name(),
             "p127"
