@@ -3,7 +3,9 @@
 //!
 //! It runs once per launch, with one active lane (launch, 5.5; INFERRED), and must execute ALLOC,
 //! TARGET and FRAME before STOP: without them the hardware times out (launch, 5.2; HW). The last of
-//! several counts. A barrier in it does nothing; it has no scratch and no threadgroup memory.
+//! several counts; instructions that ask for more than 32 KiB of threadgroup memory, or name no even
+//! offset in the entry arena, do not decode. A barrier in it does nothing; it has no scratch and no
+//! threadgroup memory.
 //!
 //! Strict mode also wants that argument words which set-up code computes share no block of four with
 //! words that ARG publishes: those blocks are published as a whole, so such results may be
@@ -18,10 +20,8 @@ use super::workgroup::place;
 use super::{GpuConfig, ObserverFactory};
 use crate::fault::{Fault, FaultKind};
 use crate::memory::{Mappings, Tlb};
+use crate::shader::launch::Storage;
 use crate::shader::{Dispatch, Exit, Observer, Program, Stage, UniformFile, Wave, Workgroup};
-
-/// Most bytes of threadgroup memory (launch, 9; HW).
-const MAX_THREADGROUP_BYTES: u32 = agx_hw::launcher::MAX_THREADGROUP_BYTES;
 
 /// What a launch program leaves behind.
 pub(super) struct Setup {
@@ -121,29 +121,17 @@ fn outcome(wave: &Wave<'_>) -> Result<Outcome, String> {
         let missing = missing.join(", ");
         return Err(format!("a launch program stops without {missing}"));
     }
-    let [alloc, target, frame] = blocks.map(|(_, bits)| bits.unwrap_or_default());
-    let field = |id: FormId, bits: u128, name: &str| -> Result<u32, String> {
-        let instr = Instr::from_word(id, bits).map_err(|error| error.to_string())?;
-        Ok(instr.modifier(name).unwrap_or(0) as u32)
+    let threadgroup_bytes = match state.storage() {
+        Some(Storage::None) => 0,
+        Some(Storage::Threadgroup { bytes }) => bytes,
+        other => return Err(format!("ALLOC of {other:?}: storage of another stage")),
     };
-    let threadgroup_bytes = match field(FormId::Alloc, alloc, "config")? {
-        0 => 0,
-        0x80 => field(FormId::Alloc, alloc, "tg128")?.saturating_mul(128),
-        other => {
-            return Err(format!(
-                "ALLOC configuration {other:#x} of a compute launch: storage of another stage"
-            ));
-        }
-    };
-    if threadgroup_bytes > MAX_THREADGROUP_BYTES {
-        return Err(format!(
-            "ALLOC of {threadgroup_bytes} bytes of threadgroup memory: at most \
-             {MAX_THREADGROUP_BYTES}"
-        ));
-    }
-    let target = field(FormId::Target, target, "t")?;
-    let entry = EntryOffset::from_field(target).map_err(|error| error.to_string())?;
-    let scratch_bytes = field(FormId::Frame, frame, "a")?;
+    // What the field must be like is known to agx-hw.
+    let target = Instr::from_word(FormId::Target, state.target.unwrap_or_default());
+    let field = target.ok().and_then(|target| target.modifier("t"));
+    let entry =
+        EntryOffset::from_field(field.unwrap_or(0) as u32).map_err(|error| error.to_string())?;
+    let scratch_bytes = state.extents().map_or(0, |extents| extents.scratch);
     Ok((entry.code().address(), scratch_bytes, threadgroup_bytes))
 }
 

@@ -34,10 +34,13 @@ pub mod lower;
 pub mod microop;
 pub mod observe;
 pub mod operand;
+pub mod profile;
 pub mod program;
 pub mod scratch;
+pub mod strict;
 pub mod subgroup;
 pub mod threadgroup;
+pub mod trace;
 pub mod wave;
 
 pub use group::{Dispatch, Stage, UniformFile, Workgroup};

@@ -8,11 +8,13 @@
 //! as the hardware only minds what it runs into.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use agx_isa::{FormId, Instr, Mode, decode};
 
 use super::lower::{Refused, lower, trap};
 use super::microop::MicroOp;
+use super::strict::Checks;
 use crate::memory::{Mappings, PAGE_SIZE};
 
 /// Longest instruction, in bytes (isa-0, 1.1).
@@ -50,6 +52,7 @@ pub struct Program {
     code: Vec<(u64, Vec<u8>)>,
     /// Something reached could not be fetched: the program depends on what is *not* mapped.
     incomplete: bool,
+    checks: OnceLock<Checks>,
 }
 
 impl Program {
@@ -77,6 +80,13 @@ impl Program {
     #[must_use]
     pub fn info(&self) -> &[OpInfo] {
         &self.info
+    }
+
+    /// What the strict observer wants to know of each micro-op, worked out when first asked for.
+    #[inline(always)]
+    #[must_use]
+    pub fn checks(&self) -> &Checks {
+        self.checks.get_or_init(|| Checks::of(self))
     }
 
     /// Bytes of code that were decoded.
@@ -167,6 +177,7 @@ impl<'m> Builder<'m> {
             info: self.info,
             code: merge(self.code),
             incomplete: self.incomplete,
+            checks: OnceLock::new(),
         }
     }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! A SIMD group: its registers, its masks, and the loop that executes it.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use super::control::Scope;
 use super::group::Workgroup;
 use super::lanes::{LANES, Lanes};
@@ -63,7 +65,11 @@ pub struct Wave<'g> {
     /// What the launch blocks said, in a launch program.
     pub launch: super::control::LaunchState,
     executed: u64,
+    serial: u64,
 }
+
+/// Number of the next SIMD group that starts, in this process.
+static NEXT: AtomicU64 = AtomicU64::new(1);
 
 impl<'g> Wave<'g> {
     /// A SIMD group at the first micro-op, with these lanes active and all registers zero (the
@@ -87,6 +93,7 @@ impl<'g> Wave<'g> {
             publications: None,
             launch: super::control::LaunchState::default(),
             executed: 0,
+            serial: NEXT.fetch_add(1, Ordering::Relaxed),
         });
         wave.set_active(active);
         wave
@@ -108,6 +115,7 @@ impl<'g> Wave<'g> {
         }
         self.initial = active;
         self.executed = 0;
+        self.serial = NEXT.fetch_add(1, Ordering::Relaxed);
         self.set_active(active);
     }
 
@@ -135,6 +143,14 @@ impl<'g> Wave<'g> {
     #[must_use]
     pub fn executed(&self) -> u64 {
         self.executed
+    }
+
+    /// Different for every SIMD group that ever starts, restarted ones included: observers tell by it
+    /// whose instruction they see.
+    #[inline(always)]
+    #[must_use]
+    pub fn serial(&self) -> u64 {
+        self.serial
     }
 
     /// A source's value in every lane. Plain registers are lent as they stand, others are made in

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+//! How fast commands and dispatches are: an empty dispatch, a million threads of the reference's
+//! example, and arithmetic on one and two threads.
+
+#[path = "../tests/machine/mod.rs"]
+mod machine;
+
+use std::sync::atomic::AtomicBool;
+
+use agx_hw::cdm::{Grid, LocalSize};
+use agx_hw::root::Groups;
+use agx_sim::gpu::{Gpu, GpuConfig, Unobserved};
+use divan::Bencher;
+use divan::counter::ItemsCount;
+use machine::{Machine, direct};
+
+fn main() {
+    divan::main();
+}
+
+/// Runs one dispatch of `text` over and over.
+fn dispatch(bencher: Bencher<'_, '_>, threads: usize, text: &str, global: u32, local: u32) {
+    let gpu = Gpu::new(GpuConfig {
+        threads,
+        ..GpuConfig::default()
+    })
+    .unwrap();
+    let mut machine = Machine::with_data(4 << 20);
+    let entry = machine.shader(text);
+    let grid = Grid::new([global, 1, 1], LocalSize::new([local, 1, 1]).unwrap()).unwrap();
+    let launcher = machine.launcher(entry, Groups::Direct(grid.groups()), |_| {});
+    let end = machine.records(&[direct(launcher, grid)]);
+    let (command, cancel) = (machine.command(end), AtomicBool::new(false));
+    bencher.counter(ItemsCount::new(global)).bench_local(|| {
+        gpu.compute_observed(&command, &cancel, &Unobserved)
+            .unwrap();
+    });
+}
+
+/// One thread that does nothing: the cost of a command.
+#[divan::bench(args = [1, 2])]
+fn empty(bencher: Bencher<'_, '_>, threads: usize) {
+    dispatch(bencher, threads, "stop", 1, 1);
+}
+
+/// Two workgroups that do nothing: the cost of waking threads.
+#[divan::bench(args = [1, 2])]
+fn empty_pair(bencher: Bencher<'_, '_>, threads: usize) {
+    dispatch(bencher, threads, "stop", 64, 32);
+}
+
+/// launch, 12.3 on 2^20 threads.
+#[divan::bench(args = [1, 2])]
+fn example(bencher: Bencher<'_, '_>, threads: usize) {
+    let text = "get_sr r0, %global_id_x
+        get_sr r1, %global_id_x
+        device_store.i32 r0, u2:u3, ^r1, wait=1
+        stop";
+    dispatch(bencher, threads, text, 1 << 20, 32);
+}
+
+/// 1000 multiply-adds in each of 2^17 threads.
+#[divan::bench(args = [1, 2])]
+fn fma(bencher: Bencher<'_, '_>, threads: usize) {
+    let text = format!("{}stop", "fma.8 r4, r2, r3, r5\n".repeat(1000));
+    dispatch(bencher, threads, &text, 1 << 17, 256);
+}

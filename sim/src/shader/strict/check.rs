@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: MIT
+//! What the checks want to know of each micro-op, worked out once for a program.
+
+use agx_isa::{
+    AccessKind, Drain, File, Flow, FormId, Half, Instr, MemoryOp, Reg, SlotMask, Space, Value,
+};
+
+use super::units::Units;
+use crate::shader::program::{OpInfo, Program};
+
+/// The base field of a device access: which file, which number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Base {
+    pub(super) gpr: bool,
+    pub(super) index: u8,
+}
+
+/// Forms whose wait is restricted (isa-2, 9.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Quirk {
+    None,
+    /// Only source A may be the pending one, unless both are of the same group (HW).
+    Logic,
+    /// Proven only for data from a one-component load, and then for returning operations other than
+    /// compare-exchange.
+    Atomic,
+}
+
+/// Checks that few instructions need.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Rare(u32);
+
+impl Rare {
+    /// Only lenient decoding accepts it.
+    pub(super) const RESERVED: Rare = Rare(1);
+    /// The program ends.
+    pub(super) const STOP: Rare = Rare(1 << 1);
+    /// A scope is popped, flipped, broken out of.
+    pub(super) const SCOPES: Rare = Rare(1 << 2);
+    /// The workgroup meets.
+    pub(super) const RENDEZVOUS: Rare = Rare(1 << 3);
+    /// Argument words are read.
+    pub(super) const ARGUMENTS: Rare = Rare(1 << 4);
+    /// Argument words are written.
+    pub(super) const SETS_ARGUMENTS: Rare = Rare(1 << 5);
+    /// A device atomic returns the old value.
+    pub(super) const RETURNS: Rare = Rare(1 << 6);
+    /// The landing record of one.
+    pub(super) const LANDING: Rare = Rare(1 << 7);
+    /// A mask operation or scratch access: not in set-up code.
+    pub(super) const NOT_IN_LAUNCHER: Rare = Rare(1 << 8);
+    /// A scratch word of constant number is read.
+    pub(super) const FILLS: Rare = Rare(1 << 9);
+
+    pub(super) fn any(self) -> bool {
+        self.0 != 0
+    }
+
+    pub(super) fn has(self, other: Rare) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    fn set(&mut self, other: Rare, on: bool) {
+        if on {
+            self.0 |= other.0;
+        }
+    }
+}
+
+/// What the checks want to know of one micro-op.
+#[derive(Clone, Debug)]
+pub(super) struct Check {
+    pub(super) reads: Units,
+    pub(super) writes: Units,
+    /// Registers lost after the reads.
+    pub(super) kills: Units,
+    /// Sources read late.
+    pub(super) held: Units,
+    /// The half above an 8- or 16-bit load: undefined behind it unless it was defined before.
+    pub(super) narrow: Units,
+    /// The half that ZEXT16 clears.
+    pub(super) cleared: Units,
+    /// Reads of undefined upper halves are its business: it masks, shifts or copies.
+    pub(super) tolerates_narrow: bool,
+    /// The general register that it copies to another one, undefined bits and all.
+    pub(super) copies: Option<u8>,
+    /// Slots waited for: those proven on M4, and all that are named.
+    pub(super) proven: SlotMask,
+    pub(super) named: SlotMask,
+    /// Slot completed, 0 when none.
+    pub(super) completes: u8,
+    pub(super) drain: Drain,
+    /// A branch leads here.
+    pub(super) label: bool,
+    pub(super) quirk: Quirk,
+    /// With a quirk: the reads that may be waited for.
+    pub(super) awaitable: Units,
+    pub(super) memory: Option<(Space, MemoryOp)>,
+    pub(super) base: Option<Base>,
+    /// A load of one element.
+    pub(super) one_component: bool,
+    pub(super) compare_exchange: bool,
+    /// The scratch word that is saved (true) or filled.
+    pub(super) scratch: Option<(u16, bool)>,
+    pub(super) rare: Rare,
+    pub(super) arguments_read: Vec<u8>,
+    pub(super) arguments_written: Vec<u8>,
+    /// The argument words are written by the launcher's copy, in blocks of four.
+    pub(super) in_blocks: bool,
+    pub(super) flow: Flow,
+    /// Kind of scope, or number of scopes, and the loop depth of a break.
+    pub(super) scope: (u8, u8),
+    /// Why only lenient decoding accepts it.
+    pub(super) reserved: Option<String>,
+}
+
+/// The records of all micro-ops of a program.
+#[derive(Debug)]
+pub struct Checks(Vec<Check>);
+
+impl Checks {
+    /// Works them out.
+    #[must_use]
+    pub fn of(program: &Program) -> Checks {
+        let mut checks: Vec<Check> = program.info().iter().map(Check::of).collect();
+        for (op, info) in program.ops().iter().zip(program.info()) {
+            let branches = info.instr.is_some_and(|i| i.displacement().is_some());
+            if branches && let Some(check) = checks.get_mut(op.target as usize) {
+                check.label = true;
+            }
+        }
+        Checks(checks)
+    }
+
+    #[inline(always)]
+    pub(super) fn get(&self, index: usize) -> &Check {
+        &self.0[index]
+    }
+}
+
+/// What is not checked.
+const NOTHING: Check = Check {
+    reads: Units::EMPTY,
+    writes: Units::EMPTY,
+    kills: Units::EMPTY,
+    held: Units::EMPTY,
+    narrow: Units::EMPTY,
+    cleared: Units::EMPTY,
+    tolerates_narrow: false,
+    copies: None,
+    proven: SlotMask::NONE,
+    named: SlotMask::NONE,
+    completes: 0,
+    drain: Drain::No,
+    label: false,
+    quirk: Quirk::None,
+    awaitable: Units::EMPTY,
+    memory: None,
+    base: None,
+    one_component: false,
+    compare_exchange: false,
+    scratch: None,
+    rare: Rare(0),
+    arguments_read: Vec::new(),
+    arguments_written: Vec::new(),
+    in_blocks: false,
+    flow: Flow::Next,
+    scope: (0, 0),
+    reserved: None,
+};
+
+impl Check {
+    fn of(info: &OpInfo) -> Check {
+        let mut check = NOTHING;
+        // What cannot be executed faults by itself, and says better why.
+        if let (Some(instr), None) = (&info.instr, &info.refused) {
+            check.registers(instr);
+            check.slots(instr);
+            check.rest(instr);
+        }
+        check
+    }
+
+    fn registers(&mut self, instr: &Instr) {
+        let only = instr.form().wait.only;
+        for access in instr.accesses() {
+            let units = Units::of(access.reg, access.count);
+            let name = instr.form().operands[access.operand].name;
+            let numbers = (access.reg.index..).take(usize::from(access.count));
+            let read = access.kind == AccessKind::Read;
+            match access.reg.file {
+                File::Uniform if read => self.arguments_read.extend(numbers.map(|n| n as u8)),
+                File::Uniform => self.arguments_written.extend(numbers.map(|n| n as u8)),
+                File::Scratch => self.scratch = Some((access.reg.index, !read)),
+                _ => {}
+            }
+            if read {
+                self.reads.add(&units);
+                if access.held {
+                    self.held.add(&units);
+                }
+                if access.kill {
+                    // Of a half only that half: recorded programs release `r1.l` and read `r1.h`.
+                    self.kills.add(&units);
+                }
+                if only == Some(name) {
+                    self.awaitable.add(&units);
+                }
+            } else {
+                self.writes.add(&units);
+            }
+        }
+        if let Some(format) = instr.device_format()
+            && instr.id() == FormId::DevLoad
+            && let Value::Reg(dst) = instr.arg(0).value
+        {
+            self.one_component = format.components == 1;
+            let bytes = format.element_bytes * format.components;
+            let last = dst.index + u16::from(format.registers - 1);
+            let reg = |half| Reg {
+                file: File::Gpr,
+                index: last,
+                half,
+            };
+            // Bits above the loaded width cannot be relied on (isa-2, 2.2), but a half that holds
+            // something keeps it (isa-0, 6, row 22; recorded programs load both halves of a
+            // register on one slot).
+            if bytes % 4 != 0 && dst.half != Half::High {
+                self.narrow = Units::of(reg(Half::High), 1);
+            }
+        }
+        if instr.id() == FormId::Zext16
+            && let Value::Reg(dst) = instr.arg(0).value
+        {
+            let high = Reg {
+                half: Half::High,
+                ..dst
+            };
+            self.cleared = Units::of(high, 1);
+        }
+    }
+
+    fn slots(&mut self, instr: &Instr) {
+        self.named = instr.waits();
+        self.proven = instr.proven_waits();
+        self.completes = instr.completes().unwrap_or(0);
+        self.drain = instr.drain();
+        self.quirk = match (instr.form().wait.only, instr.memory()) {
+            (None, _) => Quirk::None,
+            (Some(_), None) => Quirk::Logic,
+            (Some(_), Some(_)) => Quirk::Atomic,
+        };
+        self.memory = instr.memory();
+        let base = instr.operand("base").map(|base| base.value);
+        if let Some(Value::Reg(reg)) = base {
+            self.base = Some(Base {
+                gpr: reg.file == File::Gpr,
+                index: reg.index as u8,
+            });
+        }
+        self.compare_exchange = matches!(self.memory, Some((_, MemoryOp::Atomic)))
+            && instr.modifier("op") == Some(COMPARE_EXCHANGE);
+    }
+
+    fn rest(&mut self, instr: &Instr) {
+        self.flow = instr.flow();
+        self.reserved = instr.check(true).err().map(|illegal| illegal.to_string());
+        self.in_blocks = instr.id() == FormId::Argw;
+        self.scope = match self.flow {
+            Flow::Pop => (instr.modifier("kind").unwrap_or(0) as u8, 0),
+            // Coded as 2 + number of scopes (isa-2, 6.8).
+            Flow::Break => (
+                instr.modifier("scopes2").unwrap_or(2).saturating_sub(2) as u8,
+                instr.raw(0) as u8,
+            ),
+            _ => (0, 0),
+        };
+        self.tolerates_narrow = tolerates_narrow(instr.id());
+        self.copies = copied(instr);
+        let mask_op = matches!(
+            self.flow,
+            Flow::Push | Flow::Else | Flow::Pop | Flow::LoopUpdate | Flow::Break
+        );
+        let scratch = matches!(self.memory, Some((Space::Scratch, _)));
+        let rare = &mut self.rare;
+        rare.set(Rare::RESERVED, self.reserved.is_some());
+        rare.set(Rare::STOP, self.flow == Flow::Stop);
+        rare.set(
+            Rare::SCOPES,
+            matches!(self.flow, Flow::Pop | Flow::Else | Flow::Break),
+        );
+        let rendezvous = instr.id() == FormId::Barrier && instr.op_name() == "barrier";
+        rare.set(Rare::RENDEZVOUS, rendezvous);
+        rare.set(Rare::ARGUMENTS, !self.arguments_read.is_empty());
+        rare.set(Rare::SETS_ARGUMENTS, !self.arguments_written.is_empty());
+        rare.set(Rare::RETURNS, instr.wants_atomic_result());
+        rare.set(Rare::LANDING, instr.id() == FormId::AtomicResult);
+        rare.set(Rare::NOT_IN_LAUNCHER, mask_op || scratch);
+        rare.set(Rare::FILLS, matches!(self.scratch, Some((_, false))));
+    }
+}
+
+/// isa-2, 5.1.
+const COMPARE_EXCHANGE: u64 = 0x12;
+
+/// Does the form cut or move away bits of its sources, or keep them as they are? Those are the ways in
+/// which a program gets rid of the undefined bits above a narrow load (isa-2, 2.2).
+fn tolerates_narrow(id: FormId) -> bool {
+    matches!(
+        id,
+        FormId::Logic
+            | FormId::LogicI
+            | FormId::Logic1
+            | FormId::Logic4
+            | FormId::LsI
+            | FormId::LsR
+            | FormId::AsrI
+            | FormId::AsrR
+            | FormId::UBfe
+            | FormId::FShR
+            | FormId::ScrSave
+            | FormId::PrivStore
+    )
+}
+
+/// The register that the instruction copies whole: `or` and `and` of a register with itself.
+fn copied(instr: &Instr) -> Option<u8> {
+    if instr.id() != FormId::Logic || !matches!(instr.op_name(), "or" | "and") {
+        return None;
+    }
+    let whole = |index| match instr.arg(index).value {
+        Value::Reg(reg) if reg.file == File::Gpr && reg.half == Half::Whole => Some(reg.index),
+        _ => None,
+    };
+    let (dst, a, b) = (whole(0)?, whole(1)?, whole(2)?);
+    (a == b && dst < 96).then_some(a as u8)
+}
