@@ -11,7 +11,8 @@ use agx_sim::processor::{ComputeCommand, Processor};
 use agx_uapi::abi::{CmdCompute, limits};
 use agx_uapi::command::{Barriers, CommandBuffer};
 use agx_uapi::{
-    Access, Bind, Caching, Deadline, Kernel, Priority, QueueId, Submit, SyncHandle, SyncPoint, WaitFlags,
+    Access, Bind, Caching, Deadline, Kernel, Priority, QueueId, Submit, SyncHandle, SyncPoint,
+    WaitFlags,
 };
 use divan::Bencher;
 
@@ -39,7 +40,13 @@ impl Bench {
         let vm = kernel.vm_create(limits::KERNEL_WINDOW).unwrap();
         let gem = kernel.gem_create(0x4000, Caching::WriteBack, None).unwrap();
         let access = Access::ReadWrite;
-        let bind = Bind::Object { addr: DATA, size: 0x4000, gem, offset: 0, access };
+        let bind = Bind::Object {
+            addr: DATA,
+            size: 0x4000,
+            gem,
+            offset: 0,
+            access,
+        };
         kernel.vm_bind(vm, &[bind]).unwrap();
         let queue = kernel.queue_create(vm, Priority::Medium).unwrap();
         let timeline = kernel.syncobj_create(false).unwrap();
@@ -49,8 +56,16 @@ impl Bench {
             cdm_ctrl_stream_end: DATA + 0x30,
             ..Default::default()
         };
-        commands.compute(Barriers::EARLIER_SUBMITS, &command).unwrap();
-        Bench { kernel, queue, timeline, point: 0, commands }
+        commands
+            .compute(Barriers::EARLIER_SUBMITS, &command)
+            .unwrap();
+        Bench {
+            kernel,
+            queue,
+            timeline,
+            point: 0,
+            commands,
+        }
     }
 
     fn submit(&mut self) {
@@ -58,13 +73,20 @@ impl Bench {
         let signals = [SyncPoint::Timeline(self.timeline, self.point)];
         let commands = self.commands.as_bytes();
         self.kernel
-            .submit(&Submit { queue: self.queue, waits: &[], signals: &signals, commands })
+            .submit(&Submit {
+                queue: self.queue,
+                waits: &[],
+                signals: &signals,
+                commands,
+            })
             .unwrap();
     }
 
     fn wait(&self) {
         let points = [SyncPoint::Timeline(self.timeline, self.point)];
-        self.kernel.syncobj_timeline_wait(&points, WaitFlags::ALL, Deadline::NEVER).unwrap();
+        self.kernel
+            .syncobj_timeline_wait(&points, WaitFlags::ALL, Deadline::NEVER)
+            .unwrap();
     }
 }
 

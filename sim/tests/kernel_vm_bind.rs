@@ -14,18 +14,39 @@ const BUFFER_PAGES: [u64; 3] = [16, 16, 5];
 
 #[derive(Clone, Debug)]
 enum Op {
-    Bind { page: u64, count: u64, buffer: usize, offset: u64, access: Access, single: bool },
-    Unbind { page: u64, count: u64 },
+    Bind {
+        page: u64,
+        count: u64,
+        buffer: usize,
+        offset: u64,
+        access: Access,
+        single: bool,
+    },
+    Unbind {
+        page: u64,
+        count: u64,
+    },
 }
 
 fn access() -> impl Strategy<Value = Access> {
-    prop_oneof![Just(Access::Read), Just(Access::Write), Just(Access::ReadWrite)]
+    prop_oneof![
+        Just(Access::Read),
+        Just(Access::Write),
+        Just(Access::ReadWrite)
+    ]
 }
 
 fn op() -> impl Strategy<Value = Op> {
     let range = (0..PAGES, 1..9u64).prop_map(|(page, count)| (page, count.min(PAGES - page)));
     let bind = (range.clone(), 0..3usize, 0..18u64, access(), any::<bool>()).prop_map(
-        |((page, count), buffer, offset, access, single)| Op::Bind { page, count, buffer, offset, access, single },
+        |((page, count), buffer, offset, access, single)| Op::Bind {
+            page,
+            count,
+            buffer,
+            offset,
+            access,
+            single,
+        },
     );
     let unbind = range.prop_map(|(page, count)| Op::Unbind { page, count });
     prop_oneof![3 => bind, 2 => unbind]
@@ -38,7 +59,14 @@ type Page = Option<(usize, u64, Access)>;
 fn apply(model: &mut [Page], op: &Op, overlap: Errno) -> Result<(), Errno> {
     match *op {
         Op::Unbind { page, count } => model[page as usize..][..count as usize].fill(None),
-        Op::Bind { page, count, buffer, offset, access, single } => {
+        Op::Bind {
+            page,
+            count,
+            buffer,
+            offset,
+            access,
+            single,
+        } => {
             let needed = if single { 1 } else { count };
             if offset + needed > BUFFER_PAGES[buffer] {
                 return Err(Errno::EINVAL);
@@ -63,7 +91,11 @@ fn marker(buffer: usize, page: u64) -> u64 {
 fn check(chip: Chip, ops: &[Op]) {
     let rig = Rig::new(chip);
     rig.mock.keep_mappings(true);
-    let gems = BUFFER_PAGES.map(|pages| rig.kernel.gem_create(pages * PAGE, Caching::WriteBack, None).unwrap());
+    let gems = BUFFER_PAGES.map(|pages| {
+        rig.kernel
+            .gem_create(pages * PAGE, Caching::WriteBack, None)
+            .unwrap()
+    });
     let mapped: Vec<_> = gems
         .iter()
         .zip(BUFFER_PAGES)
@@ -74,18 +106,44 @@ fn check(chip: Chip, ops: &[Op]) {
             store(mapping, (page * PAGE) as usize, marker(buffer, page));
         }
     }
-    let overlap = if chip == Chip::M4 { Errno::EEXIST } else { Errno::EINVAL };
+    let overlap = if chip == Chip::M4 {
+        Errno::EEXIST
+    } else {
+        Errno::EINVAL
+    };
     let mut model: Vec<Page> = vec![None; PAGES as usize];
     for (index, op) in ops.iter().enumerate() {
         let bind = match *op {
-            Op::Unbind { page, count } => Bind::Unbind { addr: BASE + page * PAGE, size: count * PAGE },
-            Op::Bind { page, count, buffer, offset, access, single } => {
+            Op::Unbind { page, count } => Bind::Unbind {
+                addr: BASE + page * PAGE,
+                size: count * PAGE,
+            },
+            Op::Bind {
+                page,
+                count,
+                buffer,
+                offset,
+                access,
+                single,
+            } => {
                 let (addr, size) = (BASE + page * PAGE, count * PAGE);
                 let (gem, offset) = (gems[buffer], offset * PAGE);
                 if single {
-                    Bind::Page { addr, size, gem, offset, access }
+                    Bind::Page {
+                        addr,
+                        size,
+                        gem,
+                        offset,
+                        access,
+                    }
                 } else {
-                    Bind::Object { addr, size, gem, offset, access }
+                    Bind::Object {
+                        addr,
+                        size,
+                        gem,
+                        offset,
+                        access,
+                    }
                 }
             }
         };
@@ -103,14 +161,21 @@ fn check(chip: Chip, ops: &[Op]) {
                 assert_eq!(*expected, None, "page {page} is not mapped");
                 continue;
             };
-            let (buffer, offset, access) = expected.unwrap_or_else(|| panic!("page {page} is mapped"));
+            let (buffer, offset, access) =
+                expected.unwrap_or_else(|| panic!("page {page} is mapped"));
             // SAFETY: the region holds the page; nobody writes to it now.
             let word = unsafe { region.host(va).cast::<u64>().read_volatile() };
             assert_eq!(word, marker(buffer, offset), "page {page}");
             let last = region.host(va + PAGE - 1) as usize;
             assert_eq!(last - region.host(va) as usize, PAGE as usize - 1);
-            assert_eq!(seen.covers(va, PAGE, GpuAccess::Read), access != Access::Write);
-            assert_eq!(seen.covers(va, PAGE, GpuAccess::Write), access != Access::Read);
+            assert_eq!(
+                seen.covers(va, PAGE, GpuAccess::Read),
+                access != Access::Write
+            );
+            assert_eq!(
+                seen.covers(va, PAGE, GpuAccess::Write),
+                access != Access::Read
+            );
         }
     }
 }

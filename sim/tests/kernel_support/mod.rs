@@ -18,8 +18,8 @@ use agx_sim::processor::{ComputeCommand, Processor};
 use agx_uapi::abi::{self, ioctl, limits};
 use agx_uapi::command::{Barriers, CommandBuffer};
 use agx_uapi::{
-    Abi, Access, Bind, Caching, Chip, Deadline, Errno, GemHandle, Kernel, Mapping, Node, Priority, QueueId,
-    Submit, SyncHandle, SyncPoint, VmId, WaitFlags,
+    Abi, Access, Bind, Caching, Chip, Deadline, Errno, GemHandle, Kernel, Mapping, Node, Priority,
+    QueueId, Submit, SyncHandle, SyncPoint, VmId, WaitFlags,
 };
 
 /// What a command did.
@@ -89,9 +89,15 @@ impl Mock {
         let state = self.state.lock().unwrap();
         let (state, timeout) = self
             .changed
-            .wait_timeout_while(state, Duration::from_secs(60), |state| !state.events.contains(&event))
+            .wait_timeout_while(state, Duration::from_secs(60), |state| {
+                !state.events.contains(&event)
+            })
             .unwrap();
-        assert!(!timeout.timed_out(), "{event:x?} never happened: {:x?}", state.events);
+        assert!(
+            !timeout.timed_out(),
+            "{event:x?} never happened: {:x?}",
+            state.events
+        );
     }
 }
 
@@ -102,12 +108,18 @@ impl Processor for Mock {
         let mut state = self.state.lock().unwrap();
         state.events.push(Event::Start(command.stream));
         if state.keep_mappings {
-            state.mappings.insert(command.stream, command.mappings.clone());
+            state
+                .mappings
+                .insert(command.stream, command.mappings.clone());
         }
         self.changed.notify_all();
         while state.closed.contains(&command.stream) && !cancel.load(Ordering::Acquire) {
             // Cancelling makes no noise.
-            state = self.changed.wait_timeout(state, Duration::from_millis(1)).unwrap().0;
+            state = self
+                .changed
+                .wait_timeout(state, Duration::from_millis(1))
+                .unwrap()
+                .0;
         }
         state.events.push(Event::End(command.stream));
         self.changed.notify_all();
@@ -157,7 +169,10 @@ pub(crate) fn config(chip: Chip) -> SimConfig {
 
 /// As [`config`], with internal waits short enough to be waited for.
 pub(crate) fn impatient(chip: Chip) -> SimConfig {
-    SimConfig { internal_wait: Duration::from_millis(30), ..config(chip) }
+    SimConfig {
+        internal_wait: Duration::from_millis(30),
+        ..config(chip)
+    }
 }
 
 impl Rig {
@@ -172,7 +187,14 @@ impl Rig {
         let vm = kernel.vm_create(limits::KERNEL_WINDOW).unwrap();
         let data = bind_memory(&kernel, vm);
         let queue = kernel.queue_create(vm, Priority::Medium).unwrap();
-        Rig { mock, device, kernel, vm, queue, data }
+        Rig {
+            mock,
+            device,
+            kernel,
+            vm,
+            queue,
+            data,
+        }
     }
 
     pub(crate) fn chip(&self) -> Chip {
@@ -188,9 +210,22 @@ impl Rig {
     }
 
     /// Submits compute commands, one for each stream, without barriers.
-    pub(crate) fn submit(&self, queue: QueueId, waits: &[SyncPoint], signals: &[SyncPoint], streams: &[u64]) {
+    pub(crate) fn submit(
+        &self,
+        queue: QueueId,
+        waits: &[SyncPoint],
+        signals: &[SyncPoint],
+        streams: &[u64],
+    ) {
         let commands = computes(streams);
-        self.kernel.submit(&Submit { queue, waits, signals, commands: commands.as_bytes() }).unwrap();
+        self.kernel
+            .submit(&Submit {
+                queue,
+                waits,
+                signals,
+                commands: commands.as_bytes(),
+            })
+            .unwrap();
     }
 
     /// Runs a command to its end.
@@ -203,11 +238,16 @@ impl Rig {
 
     /// Waits for a binary syncobj.
     pub(crate) fn wait(&self, sync: SyncHandle) {
-        self.kernel.syncobj_wait(&[sync], WaitFlags::ALL, patience()).unwrap();
+        self.kernel
+            .syncobj_wait(&[sync], WaitFlags::ALL, patience())
+            .unwrap();
     }
 
     pub(crate) fn is_signalled(&self, sync: SyncHandle) -> bool {
-        match self.kernel.syncobj_wait(&[sync], WaitFlags::ALL, Deadline::NOW) {
+        match self
+            .kernel
+            .syncobj_wait(&[sync], WaitFlags::ALL, Deadline::NOW)
+        {
             Ok(_) => true,
             Err(Errno::ETIME) => false,
             Err(errno) => panic!("{errno}"),
@@ -225,7 +265,13 @@ pub(crate) fn bind_memory(kernel: &SimKernel, vm: VmId) -> GemHandle {
     let gem = |size| kernel.gem_create(size, Caching::WriteBack, None).unwrap();
     let data = gem(MIB);
     let page = gem(PAGE);
-    let object = |addr, size, gem, access| Bind::Object { addr, size, gem, offset: 0, access };
+    let object = |addr, size, gem, access| Bind::Object {
+        addr,
+        size,
+        gem,
+        offset: 0,
+        access,
+    };
     let binds = [
         object(DATA, MIB, data, Access::ReadWrite),
         object(WRITE_ONLY, PAGE, page, Access::Write),
@@ -256,7 +302,10 @@ pub(crate) fn computes(streams: &[u64]) -> CommandBuffer {
 
 /// A render command that every check lets pass (kernel-uapi, 14.2).
 pub(crate) fn render() -> abi::CmdRender {
-    let program = |usc| abi::BgEot { usc, rsrc_spec: 0x10c };
+    let program = |usc| abi::BgEot {
+        usc,
+        rsrc_spec: 0x10c,
+    };
     abi::CmdRender {
         flags: abi::RenderFlags::PROCESS_EMPTY_TILES,
         vdm_ctrl_stream_base: CONTEXT,
@@ -319,5 +368,11 @@ pub(crate) fn load(mapping: &Mapping, offset: usize) -> u64 {
 pub(crate) fn store(mapping: &Mapping, offset: usize, value: u64) {
     assert!(offset + 8 <= mapping.len());
     // SAFETY: inside the mapping; nobody else looks meanwhile.
-    unsafe { mapping.as_ptr().add(offset).cast::<u64>().write_volatile(value) }
+    unsafe {
+        mapping
+            .as_ptr()
+            .add(offset)
+            .cast::<u64>()
+            .write_volatile(value)
+    }
 }
