@@ -230,8 +230,13 @@ impl Rig {
 
     /// Runs a command to its end.
     pub(crate) fn run(&self, stream: u64) {
+        self.run_on(self.queue, stream);
+    }
+
+    /// Runs a command of a queue to its end.
+    pub(crate) fn run_on(&self, queue: QueueId, stream: u64) {
         let sync = self.sync();
-        self.submit(self.queue, &[], &[SyncPoint::Binary(sync)], &[stream]);
+        self.submit(queue, &[], &[SyncPoint::Binary(sync)], &[stream]);
         self.wait(sync);
         self.kernel.syncobj_destroy(sync).unwrap();
     }
