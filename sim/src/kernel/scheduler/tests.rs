@@ -239,7 +239,7 @@ fn a_barrier_blocks_what_stands_behind_it_in_its_ring() {
 fn a_job_waits_for_the_inputs_of_the_job_before() {
     let rig = Rig::new();
     let input = Fence::new();
-    let first = rig.submit(&[input.clone()], vec![command(R, 1, NO, NO)]);
+    let first = rig.submit(std::slice::from_ref(&input), vec![command(R, 1, NO, NO)]);
     let second = rig.submit(&[], vec![command(C, 2, NO, NO)]);
     rig.gates.open(2);
     assert!(!rig.gates.started(2));
@@ -313,11 +313,11 @@ fn errors_reach_the_fences() {
     let rig = Rig::new();
     let published = rig.submit(&[], vec![command(C, 1, NO, NO)]);
     let input = Fence::new();
-    let cancelled = rig.submit(&[input.clone()], vec![command(C, 2, NO, NO)]);
+    let cancelled = rig.submit(std::slice::from_ref(&input), vec![command(C, 2, NO, NO)]);
     rig.scheduler.cancel_pending(rig.queue);
     assert_eq!(cancelled.outcome(), Some(Err(Errno::ECANCELED)));
     assert_eq!(published.outcome(), None);
-    let pending = rig.submit(&[input.clone()], vec![command(C, 3, NO, NO)]);
+    let pending = rig.submit(std::slice::from_ref(&input), vec![command(C, 3, NO, NO)]);
     rig.scheduler.lose(Errno::ETIMEDOUT, None);
     for fence in [
         published,
