@@ -680,3 +680,6 @@ fn wait_each(fences: &[Arc<Fence>], limit: Duration) -> Result<(), Errno> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;
