@@ -106,6 +106,7 @@ impl<'g> Wave<'g> {
         if let Some(words) = &mut self.publications {
             words.fill(Lanes::ZERO);
         }
+        self.launch = super::control::LaunchState::default();
         self.initial = active;
         self.executed = 0;
         self.set_active(active);
