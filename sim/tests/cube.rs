@@ -44,16 +44,15 @@ proptest! {
         let [major, face] = run("cube_face r0, r6, r7, r8", inputs);
         let [s, _] = run("cube_s r0, r6, r7, r8", inputs);
         let [t, _] = run("cube_t r0, r6, r7, r8", inputs);
-        for lane in 0..32 {
+        for (lane, (x, y, z)) in v.into_iter().enumerate() {
             let [m, s, t] = [major, s, t].map(|r| f64::from(f32::from_bits(r.0[lane])));
             prop_assert_eq!(face.0[lane] >> 16, 0xabcd, "the high half stays");
             let face = face.0[lane] & 0xffff;
             prop_assert!(face < 6 && m > 0.0 && s.abs() * 2.0 <= m && t.abs() * 2.0 <= m);
             // s and t are half the numerators.
             let back = direction(face, 2.0 * s / m, 2.0 * t / m).map(|c| c * m);
-            let (x, y, z) = v[lane];
             for (a, b) in back.into_iter().zip([x, y, z]) {
-                prop_assert!((a - f64::from(b)).abs() <= 1e-5 * m, "{back:?} {:?}", v[lane]);
+                prop_assert!((a - f64::from(b)).abs() <= 1e-5 * m, "{back:?} {x} {y} {z}");
             }
         }
     }

@@ -89,6 +89,10 @@ pub(crate) struct Options {
     /// Fault on what hardware lets pass although results depend on it.
     #[arg(long)]
     strict: bool,
+    /// With --strict: the program was recorded elsewhere, so waits count in all instructions whose
+    /// wait field is known, not only where it is proven on M4.
+    #[arg(long, requires = "strict")]
+    recorded: bool,
     /// Print each instruction with the lanes' new values.
     #[arg(long)]
     trace: bool,
