@@ -4,7 +4,7 @@
 mod machine;
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use agx_hw::cdm::{Grid, LocalSize, Record};
 use agx_hw::launcher::{Frame, Samples, Storage};
@@ -645,6 +645,77 @@ fn the_first_workgroup_to_fault_is_reported() {
             "{threads} threads"
         );
         assert_eq!(machine.data.words(DATA, 128), [1; 128]);
+    }
+}
+
+/// Lets two workgroups fault, `waits` only after the other one's thread has gone.
+struct Ordered {
+    waits: u32,
+    started: AtomicU32,
+    gone: AtomicBool,
+}
+
+struct OrderedFault<'o> {
+    shared: &'o Ordered,
+    workgroup: Option<u32>,
+}
+
+impl Observer for OrderedFault<'_> {
+    fn before(&mut self, wave: &Wave<'_>, _: &Program, _: usize) -> Result<(), FaultKind> {
+        if wave.group.dispatch.stage == Stage::Launcher {
+            return Ok(());
+        }
+        let [x, ..] = wave.group.id;
+        self.workgroup = Some(x);
+        let start = std::time::Instant::now();
+        let wait = |until: &dyn Fn() -> bool| {
+            while !until() && start.elapsed() < std::time::Duration::from_secs(10) {
+                std::thread::yield_now();
+            }
+        };
+        self.shared.started.fetch_add(1, Ordering::AcqRel);
+        wait(&|| self.shared.started.load(Ordering::Acquire) == 2);
+        if x == self.shared.waits {
+            wait(&|| self.shared.gone.load(Ordering::Acquire));
+        }
+        Err(FaultKind::Strict(format!("workgroup {x}")))
+    }
+}
+
+impl<'o> ObserverFactory for &'o Ordered {
+    type Observer = OrderedFault<'o>;
+
+    fn begin(&self, _: &Dispatch<'_>, _: &Program) -> OrderedFault<'o> {
+        OrderedFault {
+            shared: self,
+            workgroup: None,
+        }
+    }
+
+    fn finish(&self, observer: OrderedFault<'o>) {
+        if observer.workgroup.is_some_and(|x| x != self.waits) {
+            self.gone.store(true, Ordering::Release);
+        }
+    }
+}
+
+#[test]
+fn of_two_faults_the_earlier_workgroup_s_counts() {
+    let mut machine = Machine::new();
+    let entry = machine.shader("stop");
+    let launcher = machine.launcher(entry, Groups::Direct([2, 1, 1]), |_| {});
+    let end = machine.records(&[direct(launcher, grid([64, 1, 1], [32, 1, 1]))]);
+    let (gpu, command) = (lenient(2), machine.command(end));
+    for round in 0..20 {
+        let ordered = Ordered {
+            waits: round % 2,
+            started: AtomicU32::new(0),
+            gone: AtomicBool::new(false),
+        };
+        let fault = gpu
+            .compute_observed(&command, &AtomicBool::new(false), &&ordered)
+            .unwrap_err();
+        assert_eq!(fault.kind, FaultKind::Strict("workgroup 0".to_owned()));
     }
 }
 
