@@ -20,6 +20,7 @@
 mod cdm;
 mod dispatch;
 mod flight;
+mod helpers;
 mod launcher;
 mod observers;
 mod workgroup;
@@ -28,8 +29,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rayon::{ThreadPool, ThreadPoolBuilder};
-
+use self::helpers::Helpers;
 pub use self::observers::{Checks, ObserverFactory, Profiles, Traces, Unobserved};
 use crate::fault::Fault;
 use crate::memory::Mappings;
@@ -93,8 +93,8 @@ impl GpuConfig {
 /// The simulated GPU. Several threads may give it commands at the same time.
 pub struct Gpu {
     config: GpuConfig,
-    /// Helps the calling thread; `None` when that is the only one.
-    pool: Option<ThreadPool>,
+    /// Help the calling thread; `None` when that is the only one.
+    helpers: Option<Helpers>,
     cache: ProgramCache,
 }
 
@@ -107,18 +107,13 @@ impl Gpu {
         if config.threads == 0 {
             config.threads = std::thread::available_parallelism().map_or(1, usize::from);
         }
-        let pool = match config.threads {
+        let helpers = match config.threads {
             1 => None,
-            threads => {
-                let builder = ThreadPoolBuilder::new()
-                    .num_threads(threads - 1)
-                    .thread_name(|index| format!("cortland-gpu-{index}"));
-                Some(builder.build().map_err(io::Error::other)?)
-            }
+            threads => Some(Helpers::new(threads - 1)?),
         };
         Ok(Gpu {
             config,
-            pool,
+            helpers,
             cache: ProgramCache::new(),
         })
     }
