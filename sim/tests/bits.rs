@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 //! Bit counting and reversal, bit by bit, the examples of isa-1, 4.14, and the measured vectors.
 
-use agx_sim::shader::Lanes;
+use agx_isa::FormId;
+use agx_sim::shader::{Lanes, Stage};
 use proptest::prelude::*;
 
 #[path = "support/programs.rs"]
 mod programs;
 mod support;
-use programs::{bytes, example, kernel, numbers, records};
+use programs::{any_of, bytes, example, kernel, numbers, records, survives};
 use support::{Rig, stopped};
 
 fn bit(value: u32, index: u32) -> u32 {
@@ -158,5 +159,18 @@ fn measured() {
             let sources: Vec<Lanes> = columns.iter().map(|c| Lanes::splat(c[i] as u32)).collect();
             assert_eq!(u64::from(run(&text, &sources).0[31]), expected, "{id} {i}");
         }
+    }
+}
+
+/// The forms of this family.
+const FORMS: &[FormId] = &[FormId::PopCount, FormId::BitRevMsb];
+
+proptest! {
+    #[test]
+    fn every_decodable_instruction(
+        code in any_of(FORMS), active: u32, launcher: bool, strict: bool,
+    ) {
+        let stage = if launcher { Stage::Launcher } else { Stage::Compute };
+        survives(&code, active, stage, strict);
     }
 }

@@ -2,8 +2,9 @@
 //! Control flow: the listings of isa-2, 6.12 to 6.14, measured programs, and random structured
 //! programs whose lanes must each do what a scalar interpreter does.
 
+use agx_isa::FormId;
 use agx_isa::asm::assemble;
-use agx_sim::shader::{Exit, Lanes};
+use agx_sim::shader::{Exit, Lanes, Stage};
 use proptest::prelude::*;
 
 #[path = "support/programs.rs"]
@@ -11,7 +12,7 @@ mod programs;
 #[path = "support/structured.rs"]
 mod structured;
 mod support;
-use programs::{buffers, fault, kernel, records, run};
+use programs::{any_of, buffers, fault, kernel, records, run, survives};
 use structured::{VARIABLES, block, emit, interpret};
 use support::{Rig, stopped};
 
@@ -73,9 +74,12 @@ fn odd_sums(n: u32) -> u32 {
     sum
 }
 
-/// Each listing with the register of its result.
-fn all_listings() -> Vec<(Vec<u8>, usize, fn(u32) -> u32)> {
-    let mut found: Vec<(Vec<u8>, usize, fn(u32) -> u32)> = Vec::new();
+/// A listing, the register of its result, and the result for an input.
+type Listing = (Vec<u8>, usize, fn(u32) -> u32);
+
+/// All listings.
+fn all_listings() -> Vec<Listing> {
+    let mut found: Vec<Listing> = Vec::new();
     for (section, register, model) in [
         ("6.12", 1, branches as fn(u32) -> u32),
         ("6.13", 3, sum_below),
@@ -550,4 +554,31 @@ fn what_must_not_run() {
     }
     // Filler behind the end is not reached.
     Rig::hex("0e000000 0600").run(|_| {}, |_, exit| stopped(exit));
+}
+
+/// The forms of this family.
+const FORMS: &[FormId] = &[
+    FormId::Push,
+    FormId::Else,
+    FormId::Pop,
+    FormId::LoopUpdate,
+    FormId::Break,
+    FormId::CallBr,
+    FormId::Ret,
+    FormId::CallFrame,
+    FormId::CallLink,
+    FormId::Branch,
+    FormId::Stop,
+    FormId::Filler,
+    FormId::Term,
+];
+
+proptest! {
+    #[test]
+    fn every_decodable_instruction(
+        code in any_of(FORMS), active: u32, launcher: bool, strict: bool,
+    ) {
+        let stage = if launcher { Stage::Launcher } else { Stage::Compute };
+        survives(&code, active, stage, strict);
+    }
 }

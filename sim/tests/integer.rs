@@ -2,13 +2,14 @@
 //! Integer arithmetic against 128-bit arithmetic, the examples of isa-1, 4.11 and 4.12, and the
 //! measured vectors.
 
+use agx_isa::FormId;
 use agx_sim::shader::{Lanes, Stage};
 use proptest::prelude::*;
 
 #[path = "support/programs.rs"]
 mod programs;
 mod support;
-use programs::{example, fault, kernel, numbers, records};
+use programs::{any_of, example, fault, kernel, numbers, records, survives};
 use support::{Rig, stopped};
 
 /// Modulo 2^32.
@@ -168,8 +169,11 @@ fn overlapping_pairs() {
     );
 }
 
-/// Machine code of the forms that write argument words, and what they write.
-const UNIFORM_FORMS: &[(&str, u8, fn(&[u32]) -> Vec<u32>)] = &[
+/// Machine code, the first argument word that it writes, and the words it writes from registers.
+type UniformForm = (&'static str, u8, fn(&[u32]) -> Vec<u32>);
+
+/// The forms that write argument words: isa-1, 4.12 and isa-2, 2.8.
+const UNIFORM_FORMS: &[UniformForm] = &[
     ("9f0154fe011800a81301", 255, |r| vec![r[6]]),
     ("1f015404011838a81705", 130, |r| {
         vec![r[6].wrapping_sub(r[7])]
@@ -261,5 +265,30 @@ fn measured() {
             }
             other => panic!("{other}: not tested"),
         }
+    }
+}
+
+/// The forms of this family.
+const FORMS: &[FormId] = &[
+    FormId::IAdd,
+    FormId::IAddIA,
+    FormId::IAddIB,
+    FormId::IAdd16A,
+    FormId::IAdd64,
+    FormId::UAdd,
+    FormId::IMad,
+    FormId::IMulW,
+    FormId::UMad,
+    FormId::UMulW,
+    FormId::IAddSh,
+];
+
+proptest! {
+    #[test]
+    fn every_decodable_instruction(
+        code in any_of(FORMS), active: u32, launcher: bool, strict: bool,
+    ) {
+        let stage = if launcher { Stage::Launcher } else { Stage::Compute };
+        survives(&code, active, stage, strict);
     }
 }

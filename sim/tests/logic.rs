@@ -2,13 +2,13 @@
 //! Truth tables bit by bit, the examples of isa-1, 4.10 and isa-4, 7, and the measured vectors.
 
 use agx_isa::{Arg, FormId, Instr, Value};
-use agx_sim::shader::Lanes;
+use agx_sim::shader::{Lanes, Stage};
 use proptest::prelude::*;
 
 #[path = "support/programs.rs"]
 mod programs;
 mod support;
-use programs::{example, fault, kernel, records};
+use programs::{any_of, example, fault, kernel, records, survives};
 use support::{Rig, stopped};
 
 /// The functions by name, from isa-1, 4.10: t11, t10, t01, t00. Names are those of the assembler.
@@ -169,5 +169,24 @@ fn measured() {
     for record in records(&["int_logic"]) {
         assert_eq!(record["form"], "kernel");
         kernel(&record);
+    }
+}
+
+/// The forms of this family.
+const FORMS: &[FormId] = &[
+    FormId::Logic,
+    FormId::LogicI,
+    FormId::Logic1,
+    FormId::Logic4,
+    FormId::Logic16,
+];
+
+proptest! {
+    #[test]
+    fn every_decodable_instruction(
+        code in any_of(FORMS), active: u32, launcher: bool, strict: bool,
+    ) {
+        let stage = if launcher { Stage::Launcher } else { Stage::Compute };
+        survives(&code, active, stage, strict);
     }
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 //! Literals and moves: the examples of isa-1, 4.1, isa-0, 3 and 8, and launch, 12.5; measured vectors.
 
+use agx_isa::FormId;
 use agx_sim::shader::{Lanes, Stage};
 use proptest::prelude::*;
 
 #[path = "support/programs.rs"]
 mod programs;
 mod support;
-use programs::{example, fault, kernel, records};
+use programs::{any_of, example, fault, kernel, records, survives};
 use support::{Rig, stopped};
 
 #[test]
@@ -129,5 +130,27 @@ fn measured() {
         if record["family"] == "move" || record["id"] == "g17.k.zext16" {
             kernel(&record);
         }
+    }
+}
+
+/// The forms of this family.
+const FORMS: &[FormId] = &[
+    FormId::MovImm7,
+    FormId::MovImm32,
+    FormId::ExportImm32,
+    FormId::ExportMove4,
+    FormId::Zext16,
+    FormId::Zero,
+    FormId::Argw,
+    FormId::Umov,
+];
+
+proptest! {
+    #[test]
+    fn every_decodable_instruction(
+        code in any_of(FORMS), active: u32, launcher: bool, strict: bool,
+    ) {
+        let stage = if launcher { Stage::Launcher } else { Stage::Compute };
+        survives(&code, active, stage, strict);
     }
 }

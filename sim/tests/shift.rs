@@ -2,13 +2,14 @@
 //! Shifts against 128-bit arithmetic, the examples of isa-1, 4.13 and isa-4, 7.3 to 7.5, and the
 //! measured vectors.
 
-use agx_sim::shader::Lanes;
+use agx_isa::FormId;
+use agx_sim::shader::{Lanes, Stage};
 use proptest::prelude::*;
 
 #[path = "support/programs.rs"]
 mod programs;
 mod support;
-use programs::{example, kernel, numbers, records};
+use programs::{any_of, example, kernel, numbers, records, survives};
 use support::{Rig, stopped};
 
 /// `value * 2^amount`, for any amount, cut to 32 bits.
@@ -180,5 +181,27 @@ fn measured() {
                 "{a:x?} {by:x?}"
             );
         }
+    }
+}
+
+/// The forms of this family.
+const FORMS: &[FormId] = &[
+    FormId::AsrI,
+    FormId::AsrR,
+    FormId::LsI,
+    FormId::UBfe,
+    FormId::LsR,
+    FormId::LsR16,
+    FormId::RotR,
+    FormId::FShR,
+];
+
+proptest! {
+    #[test]
+    fn every_decodable_instruction(
+        code in any_of(FORMS), active: u32, launcher: bool, strict: bool,
+    ) {
+        let stage = if launcher { Stage::Launcher } else { Stage::Compute };
+        survives(&code, active, stage, strict);
     }
 }

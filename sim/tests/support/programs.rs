@@ -9,9 +9,10 @@
 
 use std::sync::Arc;
 
-use agx_isa::{File, FormId, Instr, Value};
+use agx_isa::{File, FormId, Instr, Mode, Value, decode};
 use agx_sim::memory::{Bo, Mappings, Region};
-use agx_sim::shader::{Exit, Lanes, NoObserver, Program, Wave};
+use agx_sim::shader::{Exit, Lanes, NoObserver, Program, Stage, Wave};
+use proptest::prelude::*;
 
 use crate::support::{CODE, Rig, stopped};
 
@@ -117,6 +118,40 @@ pub fn example(hex: &str, expected: impl Fn(&Lane) -> Vec<(u32, u32)>) {
             },
         );
     }
+}
+
+/// Any instruction of these forms that the decoder lets pass, as bytes.
+pub fn any_of(forms: &'static [FormId]) -> impl Strategy<Value = Vec<u8>> {
+    let form = proptest::sample::select(forms);
+    (form, any::<u128>()).prop_filter_map("decodes", |(id, bits)| {
+        let form = id.form();
+        let bits = bits & !form.mask | form.value;
+        let bytes = bits.to_le_bytes()[..usize::from(form.len)].to_vec();
+        let instr = decode(&bytes, Mode::Lenient).ok()?;
+        (instr.id() == id).then_some(bytes)
+    })
+}
+
+/// Runs an instruction twice with all registers filled: it may fault, but must not panic, and must
+/// leave the registers of inactive lanes alone.
+pub fn survives(code: &[u8], active: u32, stage: Stage, strict: bool) {
+    let mut rig = Rig::bytes([code, code, &[0x0e, 0, 0, 0]].concat());
+    (rig.active, rig.stage, rig.strict, rig.watchdog) = (active, stage, strict, 100);
+    let fill = |index: usize| Lanes::from_fn(|lane| filling(index as u32, lane as u32));
+    rig.run(
+        |wave| {
+            wave.gprs = std::array::from_fn(fill);
+            wave.predicates = std::array::from_fn(|bank| filling(bank as u32, 77));
+        },
+        |wave, exit| {
+            assert!(matches!(exit, Exit::Stop | Exit::Fault(_)), "{exit:?}");
+            for (index, reg) in wave.gprs.iter().enumerate() {
+                for lane in (0..32).filter(|lane| active >> lane & 1 == 0) {
+                    assert_eq!(reg.0[lane], filling(index as u32, lane as u32));
+                }
+            }
+        },
+    );
 }
 
 /// The reason of the fault that running `rig` ends with.
