@@ -342,6 +342,54 @@ fn special_values() {
     }
 }
 
+/// The inputs whose results lie closest to the middle between two fp32 (relatively nearer than
+/// 2^-48), with the nearest fp32 as found in 300 bits.
+#[test]
+fn hardest_to_round() {
+    let cases: [(&str, &[(u32, u32)]); 4] = [
+        (
+            "exp2",
+            &[
+                (0xb52d_1f9a, 0x3f7f_fff8),
+                (0xbcf3_a937, 0x3f7a_c6b1),
+                (0xb8d3_d026, 0x3f7f_fb69),
+                (0x3b42_9d37, 0x3f80_4385),
+                (0xbaec_2b40, 0x3f7f_ae34),
+            ],
+        ),
+        (
+            "log2",
+            &[
+                (0x3ea0_7ab9, 0xbfd6_3da2),
+                (0x7f11_4a90, 0x42fe_5d98),
+                (0x7e91_4a90, 0x42fc_5d98),
+                (0x0091_4a90, 0xc2fb_a268),
+                (0x7e11_4a90, 0x42fa_5d98),
+            ],
+        ),
+        (
+            "sin_factor",
+            &[
+                (0x3f7f_ffff, 0x3f80_0000),
+                (0x3b4b_46f9, 0x3fc9_0fa6),
+                (0x3924_79d1, 0x3fc9_0fdb),
+                (0x3924_79d2, 0x3fc9_0fda),
+                (0x3dc7_4cd1, 0x3fc8_47a2),
+            ],
+        ),
+        (
+            "rsqrt",
+            &[(0x403a_18e3, 0x3f16_209e), (0x4009_f038, 0x3f2e_6055)],
+        ),
+    ];
+    for (name, pairs) in cases {
+        for &(input, expected) in pairs {
+            let result = line(&format!("{name}.f32.d32 r0, r1"), &[vec![input]]);
+            assert_eq!(result[0], expected, "{name} {input:#010x}");
+        }
+    }
+}
+
 /// Bit 49 with an fp32 source, seen in a vendor program only, does not change the factor.
 #[test]
 fn factor_with_format_1() {
