@@ -13,7 +13,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use agx_isa::{Flow, FormId, Instr, Mode, decode};
+use agx_isa::{Flow, FormId, Instr, Mode, Space, decode};
 use agx_sim::fault::FaultKind;
 use agx_sim::memory::{Bo, Region};
 use agx_sim::shader::lower::lower;
@@ -189,11 +189,14 @@ impl Pool {
             // Memory and control flow more often than by chance, what only faults less often.
             let form = id.form();
             let rarely = match () {
-                () if lower(&instr).is_err() || form.flow == Flow::Trap => 24,
-                () if form.flow == Flow::Stop => 8,
-                () if form.memory.is_some() => 1,
-                () if form.flow != Flow::Next => 2,
-                () => 4,
+                () if lower(&instr).is_err() || form.flow == Flow::Trap => 80,
+                () if matches!(form.memory, Some((Space::Tile | Space::Image, _))) => 80,
+                () if form.flow == Flow::Stop => 24,
+                // There are only a few of these.
+                () if matches!(form.memory, Some((Space::Device, _))) => 1,
+                () if form.memory.is_some() => 4,
+                () if form.flow != Flow::Next => 8,
+                () => 12,
             };
             if rng.below(rarely) == 0 {
                 return instr;
@@ -309,7 +312,11 @@ fn run(rig: &mut Rig, memory: &Memory, seed: u64, observer: &mut impl Observer) 
     let gprs: Vec<Lanes> = (0..96)
         .map(|_| match rng.below(4) {
             0 => Lanes::splat(interesting(&mut rng) as u32),
-            1 => Lanes::from_fn(|lane| lane as u32),
+            // Indices into memory.
+            1 | 2 => {
+                let (start, step) = (rng.below(64) as u32, rng.below(5) as u32);
+                Lanes::from_fn(|lane| start + step * lane as u32)
+            }
             _ => Lanes::from_fn(|_| interesting(&mut rng) as u32),
         })
         .collect();
