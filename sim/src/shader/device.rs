@@ -256,12 +256,40 @@ fn gather<const SIZE: usize, const COUNT: usize>(
     }
 }
 
-/// Loads `N` words for each of 32 lanes, one lane's after the other's.
+/// Four by four words, rows and columns exchanged.
+#[inline(always)]
+fn transpose(rows: [[u32; 4]; 4]) -> [[u32; 4]; 4] {
+    #[cfg(target_arch = "x86_64")]
+    {
+        // The compiler builds such vectors word by word when left alone.
+        use std::arch::x86_64::{
+            __m128i, _mm_unpackhi_epi32, _mm_unpackhi_epi64, _mm_unpacklo_epi32, _mm_unpacklo_epi64,
+        };
+        // SAFETY: these types have the same size and no invalid values, and SSE2 is part of x86-64.
+        unsafe {
+            let [a, b, c, d] = std::mem::transmute::<[[u32; 4]; 4], [__m128i; 4]>(rows);
+            let (ab, cd) = (_mm_unpacklo_epi32(a, b), _mm_unpacklo_epi32(c, d));
+            let (ef, gh) = (_mm_unpackhi_epi32(a, b), _mm_unpackhi_epi32(c, d));
+            std::mem::transmute::<[__m128i; 4], [[u32; 4]; 4]>([
+                _mm_unpacklo_epi64(ab, cd),
+                _mm_unpackhi_epi64(ab, cd),
+                _mm_unpacklo_epi64(ef, gh),
+                _mm_unpackhi_epi64(ef, gh),
+            ])
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        std::array::from_fn(|column| std::array::from_fn(|row| rows[row][column]))
+    }
+}
+
+/// Loads `N` words for each of 32 lanes, one lane's after the other's, into the first `N` of `out`.
 ///
 /// # Safety
 /// `host` must be good for reading `128 * N` bytes.
 #[inline(always)]
-unsafe fn load_run_words<const N: usize>(host: *const u8, out: &mut [Lanes; 4]) {
+unsafe fn load_run_words<const N: usize>(host: *const u8, out: &mut [Lanes]) {
     let mut rows = [[0u32; N]; LANES];
     // SAFETY: the caller vouches for the source; the target is as long and nobody else's. Racing
     // writers may leave a mix of bytes, each of which is a valid value (see the module's "Races").
@@ -273,12 +301,35 @@ unsafe fn load_run_words<const N: usize>(host: *const u8, out: &mut [Lanes; 4]) 
     }
 }
 
+/// As [`load_run_words`] for four words.
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+unsafe fn load_run_4_words(host: *const u8, out: &mut [Lanes]) {
+    let Some(out) = out.first_chunk_mut::<4>() else {
+        return;
+    };
+    for start in (0..LANES).step_by(4) {
+        // SAFETY: as in `load_run_words`.
+        let rows = unsafe {
+            host.add(start * 16)
+                .cast::<[[u32; 4]; 4]>()
+                .read_unaligned()
+        };
+        let columns = transpose(rows.map(|row| row.map(u32::from_le)));
+        for word in 0..4 {
+            out[word].0[start..start + 4].copy_from_slice(&columns[word]);
+        }
+    }
+}
+
 /// Loads a run.
 ///
 /// # Safety
 /// `host` must be good for reading `32 * SIZE * COUNT` bytes.
 #[inline(always)]
-unsafe fn load_run<const SIZE: usize, const COUNT: usize>(host: *const u8, out: &mut [Lanes; 4]) {
+unsafe fn load_run<const SIZE: usize, const COUNT: usize>(host: *const u8, out: &mut [Lanes]) {
     // SAFETY (all): the caller vouches for the source, the targets are as long and nobody else's;
     // races as in `load_run_words`.
     match (SIZE, COUNT) {
@@ -318,7 +369,7 @@ unsafe fn load_run<const SIZE: usize, const COUNT: usize>(host: *const u8, out: 
                 1 => load_run_words::<1>(host, out),
                 2 => load_run_words::<2>(host, out),
                 3 => load_run_words::<3>(host, out),
-                _ => load_run_words::<4>(host, out),
+                _ => load_run_4_words(host, out),
             }
         },
     }
@@ -337,30 +388,39 @@ fn run_load<const SIZE: usize, const COUNT: usize>(wave: &mut Wave<'_>, op: &Mic
             return fault;
         }
     }
+    let registers = registers(SIZE, COUNT);
     let mut out = [Lanes::ZERO; 4];
     match shape {
         Shape::Same(address) => {
             let words = load_lane::<SIZE, COUNT>(wave.group.tlb, address);
-            for register in 0..registers(SIZE, COUNT) {
+            for register in 0..registers {
                 out[register] = Lanes::splat(words[register]);
             }
         }
         Shape::Run(first) => {
             let aligned = first & !(SIZE as u64 - 1);
-            if in_page(aligned, stride * LANES as u64) {
-                if let Some(host) = wave.group.tlb.translate(aligned, Access::Read) {
-                    // SAFETY: the whole run is in the page that was translated.
-                    unsafe { load_run::<SIZE, COUNT>(host, &mut out) };
-                }
-            } else {
+            if !in_page(aligned, stride * LANES as u64) {
                 gather::<SIZE, COUNT>(wave, &Shape::Run(first).spread(stride), &mut out);
+            } else if let Some(host) = wave.group.tlb.translate(aligned, Access::Read) {
+                match op.dst {
+                    // Straight to the registers; lowering has made sure that they exist.
+                    Dst::Gpr(first) if wave.active() == !0 && SIZE * COUNT % 4 == 0 => {
+                        let first = usize::from(first);
+                        let target = &mut wave.gprs[first..first + registers];
+                        // SAFETY: the whole run is in the page that was translated.
+                        unsafe { load_run::<SIZE, COUNT>(host, target) };
+                        return Step::Next;
+                    }
+                    // SAFETY: the whole run is in the page that was translated.
+                    _ => unsafe { load_run::<SIZE, COUNT>(host, &mut out) },
+                }
             }
         }
         Shape::Each(each) => gather::<SIZE, COUNT>(wave, &each, &mut out),
     }
     match op.dst {
         Dst::Gpr(first) => {
-            for register in 0..registers(SIZE, COUNT) {
+            for register in 0..registers {
                 let number = first.wrapping_add(register as u8);
                 // The last of an odd number of halves leaves the other half of its register alone.
                 let dst = if SIZE == 2 && COUNT % 2 == 1 && register == COUNT / 2 {
@@ -376,7 +436,7 @@ fn run_load<const SIZE: usize, const COUNT: usize>(wave: &mut Wave<'_>, op: &Mic
     Step::Next
 }
 
-/// Stores `N` words of each of 32 lanes, one lane's after the other's.
+/// Stores `N` words of each of 32 lanes, one lane's after the other's, from the first `N` of `data`.
 ///
 /// # Safety
 /// `host` must be good for writing `128 * N` bytes.
@@ -391,6 +451,36 @@ unsafe fn store_run_words<const N: usize>(host: *mut u8, data: &[Lanes]) {
     // SAFETY: the caller vouches for the target, the source is as long. Racing readers may see a mix
     // of bytes (see the module's "Races").
     unsafe { std::ptr::copy_nonoverlapping(rows.as_ptr().cast::<u8>(), host, LANES * N * 4) };
+}
+
+/// As [`store_run_words`] for four words.
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+unsafe fn store_run_4_words(host: *mut u8, data: &[Lanes]) {
+    let Some(data) = data.first_chunk::<4>() else {
+        return;
+    };
+    for start in (0..LANES).step_by(4) {
+        let column = |word: usize| {
+            let lanes = &data[word].0;
+            [
+                lanes[start],
+                lanes[start + 1],
+                lanes[start + 2],
+                lanes[start + 3],
+            ]
+        };
+        let rows = transpose([column(0), column(1), column(2), column(3)]);
+        let rows = rows.map(|row| row.map(u32::to_le));
+        // SAFETY: as in `store_run_words`.
+        unsafe {
+            host.add(start * 16)
+                .cast::<[[u32; 4]; 4]>()
+                .write_unaligned(rows)
+        };
+    }
 }
 
 /// Stores a run.
@@ -437,7 +527,7 @@ unsafe fn store_run<const SIZE: usize, const COUNT: usize>(
                 1 => store_run_words::<1>(host, data),
                 2 => store_run_words::<2>(host, data),
                 3 => store_run_words::<3>(host, data),
-                _ => store_run_words::<4>(host, data),
+                _ => store_run_4_words(host, data),
             }
         },
     }

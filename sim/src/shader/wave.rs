@@ -113,6 +113,7 @@ impl<'g> Wave<'g> {
         if let Some(words) = &mut self.publications {
             words.fill(Lanes::ZERO);
         }
+        self.launch = super::control::LaunchState::default();
         self.initial = active;
         self.executed = 0;
         self.serial = NEXT.fetch_add(1, Ordering::Relaxed);

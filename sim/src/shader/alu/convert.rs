@@ -15,7 +15,7 @@ use super::super::microop::{MicroOp, Step};
 use super::super::operand::{Dst, Src};
 use super::super::wave::Wave;
 use super::half::narrow;
-use super::special::{round_even, truncate};
+use super::special::{nearest_integer, truncate};
 
 #[inline(always)]
 fn unary(wave: &mut Wave<'_>, op: &MicroOp, f: impl Fn(u32) -> u32) -> Step {
@@ -74,18 +74,16 @@ fn run_float_to_int<const TYPE: u32, const TO_ZERO: bool>(
 ) -> Step {
     unary(wave, op, |bits| {
         let value = f32::from_bits(bits);
-        let value = if TO_ZERO {
-            truncate(value)
-        } else {
-            round_even(value)
+        let value = if TO_ZERO { truncate(value) } else { value };
+        let number = if value.is_nan() { 0.0 } else { value };
+        let (least, most, mask) = match TYPE {
+            U32 => (0.0, f64::from(u32::MAX), !0),
+            S8 => (-128.0, 127.0, 0xff),
+            U16 => (0.0, 65535.0, !0),
+            _ => (f64::from(i32::MIN), f64::from(i32::MAX), !0),
         };
-        // These casts saturate and take NaN to 0.
-        match TYPE {
-            U32 => value as u32,
-            S8 => (value as i32).clamp(-128, 127) as u32 & 0xff,
-            U16 => (value as i32).clamp(0, 0xffff) as u32,
-            _ => value as i32 as u32,
-        }
+        // The limits are integers: it makes no difference that the rounding comes last.
+        nearest_integer(f64::from(number).clamp(least, most)) & mask
     })
 }
 

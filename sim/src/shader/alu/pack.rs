@@ -12,6 +12,7 @@ use super::super::lanes::{LANES, Lanes};
 use super::super::microop::{MicroOp, Step};
 use super::super::operand::{Dst, Src};
 use super::super::wave::Wave;
+use super::special::nearest_integer;
 
 /// The largest value of a component.
 const fn scale(signed: bool, bits: u32) -> u32 {
@@ -21,9 +22,6 @@ const fn scale(signed: bool, bits: u32) -> u32 {
 /// An fp32 as a normalised integer of `BITS` bits.
 #[inline(always)]
 fn pack<const SIGNED: bool, const BITS: u32>(value: u32) -> u32 {
-    // In this neighbourhood the unit of an fp64 is 1: the addition rounds to an integer, which the
-    // low bits then hold in two's complement.
-    const INTEGERS: f64 = 1.5 * (1u64 << 52) as f64;
     let value = f64::from(f32::from_bits(value));
     let least = if SIGNED { -1.0 } else { 0.0 };
     // Written so that NaN becomes 0.
@@ -32,7 +30,7 @@ fn pack<const SIGNED: bool, const BITS: u32>(value: u32) -> u32 {
     let clamped = if high < 1.0 { high } else { 1.0 };
     // 24 and at most 16 bits: the product is exact.
     let scaled = clamped * f64::from(scale(SIGNED, BITS));
-    (scaled + INTEGERS).to_bits() as u32 & scale(false, BITS)
+    nearest_integer(scaled) & scale(false, BITS)
 }
 
 /// A normalised integer in the low `BITS` bits as fp32.

@@ -4,8 +4,8 @@
 //! A register amount is the low 16 bits of its register; an amount of 32 or more shifts everything
 //! out: 0, or copies of the sign in the arithmetic shift (HW). Nothing is reduced modulo 32.
 //!
-//! * Extract with width 0 does not mask (isa-4, 7.4; HW-A18), so the plain right shift is the same
-//!   micro-op.
+//! * Extract with width 0 does not mask (isa-4, 7.4; HW-A18): it decodes as the plain right shift, which
+//!   is the same micro-op.
 //! * The rotate decodes only with both words equal (isa-4, 7.3).
 //! * The funnel shift is proven for amounts up to 63 (HW-A18). For larger ones the rule of the other
 //!   register shifts is kept: low 16 bits, 64 or more gives 0.

@@ -7,8 +7,10 @@
 //! rounded). Only IEEE additions, multiplications, divisions and square roots are used, without
 //! fused ones and without the host's mathematical library, so every host gets the same bits:
 //!
-//! * fp32 reciprocals are one fp32 division. Everything else that rounds is computed in fp64 with an
-//!   error below 2^-50 of the result and rounded to the result's format once.
+//! * Reciprocals are one fp32 division. Everything else that rounds is computed in fp64 with an error
+//!   below 2^-51 of the result and rounded to the result's format once. For fp32 that is the nearest
+//!   value for every input: all 341 whose fp64 lies within 2^-48 of the middle between two fp32 were
+//!   compared with a computation in 300 bits. For fp16 the tests go through all inputs.
 //! * exp2(x) = 2^k exp(r ln 2), k the nearest integer, |r| <= 1/2: Taylor polynomial of degree 13.
 //! * log2(m 2^e) = e + log2(m), sqrt(1/2) <= m < sqrt(2): the series of 2 artanh(s) in
 //!   s = (m - 1) / (m + 1), which keeps its relative accuracy where the result is near 0.
@@ -35,7 +37,7 @@ use super::half;
 
 /// The nearest integer, ties to even; the sign of zero is that of `x`.
 #[inline(always)]
-pub(crate) fn round_even(x: f32) -> f32 {
+fn round_even(x: f32) -> f32 {
     // From here on every fp32 is an integer; the addition rounds what lies below.
     const INTEGERS: f32 = (1 << 23) as f32;
     let magnitude = x.abs();
@@ -74,6 +76,16 @@ fn ceil(x: f32) -> f32 {
     let rounded = round_even(x);
     let high = if rounded < x { rounded + 1.0 } else { rounded };
     high.copysign(x)
+}
+
+/// In this neighbourhood the unit of an fp64 is 1: adding it rounds to an integer, which the low bits
+/// of the sum then hold in two's complement.
+const INTEGERS: f64 = 1.5 * (1u64 << 52) as f64;
+
+/// The nearest integer, ties to even, modulo 2^32; `x` is below 2^50.
+#[inline(always)]
+pub(crate) fn nearest_integer(x: f64) -> u32 {
+    (x + INTEGERS).to_bits() as u32
 }
 
 /// The value of a polynomial, coefficients from the constant upwards.
@@ -115,8 +127,8 @@ const fn odd_reciprocals<const N: usize>() -> [f64; N] {
     out
 }
 
-/// exp(t), |t| <= ln(2) / 2: the next term is below 2^-57.
-const EXP: [f64; 14] = inverse_factorials(0, 1, 1.0);
+/// (exp(t) - 1) / t, |t| <= ln(2) / 2: the next term is below 2^-57.
+const EXP: [f64; 13] = inverse_factorials(1, 1, 1.0);
 /// sin(t) / t in t^2, t <= pi / 2: the next term is below 2^-66.
 const SIN: [f64; 12] = inverse_factorials(1, 2, -1.0);
 /// artanh(s) / s in s^2, |s| <= 0.172: the next term is below 2^-60.
@@ -125,15 +137,23 @@ const ARTANH: [f64; 12] = odd_reciprocals();
 /// 2^x. NaN stays NaN.
 #[inline(always)]
 fn exp2(x: f32) -> f64 {
-    // In this neighbourhood the unit of an fp64 is 1: the addition rounds to an integer, which the
-    // low bits then hold.
-    const INTEGERS: f64 = 1.5 * (1u64 << 52) as f64;
     // Far outside what fp32 holds, and well inside fp64.
     let x = f64::from(x).clamp(-300.0, 300.0);
     let shifted = x + INTEGERS;
     let fraction = x - (shifted - INTEGERS);
     let scale = (shifted.to_bits() << 52).wrapping_add(1023 << 52);
-    horner(&EXP, fraction * LN_2) * f64::from_bits(scale)
+    let t = fraction * LN_2;
+    let above_one = t * horner(&EXP, t);
+    let nearest = 1.0 + above_one;
+    // What the sum lost, exactly. It sets the last bit: two fp32 have powers so close to the middle
+    // between two fp32 that their fp64 is that middle.
+    let error = above_one - (nearest - 1.0);
+    let even = nearest.to_bits() & 1 ^ 1;
+    let odd = nearest
+        .to_bits()
+        .wrapping_add(u64::from(error > 0.0) & even)
+        .wrapping_sub(u64::from(error < 0.0) & even);
+    f64::from_bits(odd) * f64::from_bits(scale)
 }
 
 /// log2(x), `x` not subnormal.
