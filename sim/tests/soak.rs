@@ -383,6 +383,69 @@ fn rig(code: &[u8], memory: &Memory, seed: u64) -> Rig {
     rig
 }
 
+/// What became of many programs.
+#[derive(Default)]
+struct Totals {
+    /// Programs that ended without a fault, plainly and strictly.
+    ended: [u64; 2],
+    /// Programs that stored something.
+    stored: u64,
+    profile: Profile,
+    executed: Executed,
+}
+
+impl Totals {
+    fn merge(mut self, other: Totals) -> Totals {
+        for (mine, more) in self.ended.iter_mut().zip(other.ended) {
+            *mine += more;
+        }
+        self.stored += other.stored;
+        self.profile.merge(&other.profile);
+        self.executed.0.extend(other.executed.0);
+        self
+    }
+}
+
+/// Program number `seed`.
+fn one(pool: &Pool, memory: &Memory, seed: u64, totals: &mut Totals) {
+    let mut rng = Rng::new(seed);
+    let code = program(pool, &mut rng);
+    let _report = Report(seed, &code);
+    let plain = run(&mut rig(&code, memory, seed), memory, seed, &mut NoObserver);
+    if let Some(kind) = &plain.fault {
+        assert!(!kind.is_strict(), "a strict fault in a plain run: {kind}");
+    }
+    let waits = [WaitRule::Proven, WaitRule::Recorded][rng.below(2) as usize];
+    let mut any = || rng.below(2) == 0;
+    let options = Options {
+        waits,
+        undefined: any() && any(),
+        released: any(),
+        arguments: any(),
+        reserved: any(),
+        control: any(),
+        narrow: any(),
+        shared_slots: any() && any(),
+    };
+    let filter = Filter {
+        limit: 10_000,
+        ..Filter::ALL
+    };
+    let trace = Trace::new(std::io::sink(), filter);
+    let counters = (&mut totals.profile, &mut totals.executed);
+    let mut observers = (trace, (Strict::new(options), counters));
+    let mut rig = rig(&code, memory, seed);
+    rig.strict = true;
+    let strict = run(&mut rig, memory, seed, &mut observers);
+    match &strict.fault {
+        Some(kind) if kind.is_strict() => {}
+        _ => assert_eq!(plain, strict, "the checks changed something"),
+    }
+    totals.ended[0] += u64::from(plain.fault.is_none());
+    totals.ended[1] += u64::from(strict.fault.is_none());
+    totals.stored += u64::from(plain.stored);
+}
+
 #[test]
 fn random_programs() {
     let count = variable("CORTLAND_SOAK", 10_000);
@@ -390,54 +453,34 @@ fn random_programs() {
     // The same pool for every program, so that its number alone says what it is.
     let pool = Pool::new(&mut Rng::new(0x900d));
     assert!(pool.0.len() > 125, "{}", pool.0.len());
-    let memory = Memory::new();
-    let mut profile = Profile::new();
-    let mut executed = Executed::default();
-    // Programs that ended without a fault, plainly and strictly, and that stored something.
-    let mut ended = [0u64; 2];
-    let mut stored = 0;
-    for seed in first..first + count {
-        let mut rng = Rng::new(seed);
-        let code = program(&pool, &mut rng);
-        let _report = Report(seed, &code);
-        let plain = run(
-            &mut rig(&code, &memory, seed),
-            &memory,
-            seed,
-            &mut NoObserver,
-        );
-        if let Some(kind) = &plain.fault {
-            assert!(!kind.is_strict(), "a strict fault in a plain run: {kind}");
-        }
-        let waits = [WaitRule::Proven, WaitRule::Recorded][rng.below(2) as usize];
-        let mut any = || rng.below(2) == 0;
-        let options = Options {
-            waits,
-            undefined: any() && any(),
-            released: any(),
-            arguments: any(),
-            reserved: any(),
-            control: any(),
-            narrow: any(),
-            shared_slots: any() && any(),
+    let workers = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+    let totals = std::thread::scope(|scope| {
+        let work = |worker: u64| {
+            let pool = &pool;
+            scope.spawn(move || {
+                let memory = Memory::new();
+                let mut totals = Totals::default();
+                for seed in (first + worker..first + count).step_by(workers as usize) {
+                    one(pool, &memory, seed, &mut totals);
+                }
+                totals
+            })
         };
-        let filter = Filter {
-            limit: 10_000,
-            ..Filter::ALL
+        let workers: Vec<_> = (0..workers).map(work).collect();
+        let join = |worker: std::thread::ScopedJoinHandle<'_, Totals>| {
+            worker.join().expect("a program failed")
         };
-        let trace = Trace::new(std::io::sink(), filter);
-        let mut observers = (trace, (Strict::new(options), (&mut profile, &mut executed)));
-        let mut rig = rig(&code, &memory, seed);
-        rig.strict = true;
-        let strict = run(&mut rig, &memory, seed, &mut observers);
-        match &strict.fault {
-            Some(kind) if kind.is_strict() => {}
-            _ => assert_eq!(plain, strict, "the checks changed something"),
-        }
-        ended[0] += u64::from(plain.fault.is_none());
-        ended[1] += u64::from(strict.fault.is_none());
-        stored += u64::from(plain.stored);
-    }
+        workers
+            .into_iter()
+            .map(join)
+            .fold(Totals::default(), Totals::merge)
+    });
+    let Totals {
+        ended,
+        stored,
+        profile,
+        executed,
+    } = totals;
     println!("without a fault: {ended:?}; with stores: {stored}\n{profile}");
     // It must have been about something: the forms of compute programs have run.
     if count >= 10_000 {
