@@ -1132,7 +1132,10 @@ fn every_group_starts_afresh() {
     let broken = "mov_imm r0, #0\n mov_imm r1, #1\n iadd r1, ^r1, r0\n iadd r3, ^r1, r0\n \
                   device_load.i32 r2, u2:u3, r0, slot=6\n scratch_save scr0, ^r3, slot=5\n iadd r4, r2, r2";
     let mut strict = Strict::new(ALL_DEFINED);
+    let arms = format!("{DIVERGE} iadd r2, ^r1, r0\n else\n iadd r2, r1, r0\n pop.if");
     for text in [
+        "mov_imm r0, #0\n device_load.i32 r8, u2:u3, r0, slot=6\n mov_imm r2, #1\n or.10 r8, r8, r8, wait=6",
+        &arms,
         "mov_imm r2, #1\n iadd r4, r2, r2",
         "iadd r4, r1, r1",
         "mov_imm r3, #1\n barrier.threadgroup",
