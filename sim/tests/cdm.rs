@@ -504,3 +504,79 @@ fn code_in_flight() {
     let expected = format!("code at {:#x} changed", LAUNCHERS + 4);
     assert!(reason.contains(&expected), "{reason}");
 }
+
+/// Cancels a command that has had its share.
+struct Limit<'c>(
+    &'c std::sync::atomic::AtomicBool,
+    std::sync::atomic::AtomicU32,
+);
+
+impl agx_sim::gpu::ObserverFactory for Limit<'_> {
+    type Observer = agx_sim::shader::NoObserver;
+
+    fn begin(
+        &self,
+        _: &agx_sim::shader::Dispatch<'_>,
+        _: &agx_sim::shader::Program,
+    ) -> Self::Observer {
+        agx_sim::shader::NoObserver
+    }
+
+    fn workgroup(&self, _: &mut Self::Observer, _: &agx_sim::shader::Workgroup<'_>) {
+        use std::sync::atomic::Ordering;
+        if self.1.fetch_add(1, Ordering::Relaxed) > 200 {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig {
+        cases: 400,
+        failure_persistence: None,
+        ..proptest::prelude::ProptestConfig::default()
+    })]
+
+    /// Whatever bits flip in whatever a driver writes, the command ends, and without a panic.
+    #[test]
+    fn damaged_commands_end(
+        flips in proptest::collection::vec((0usize..5, 0u64..0x60, 0u32..32), 1..6),
+        strict in proptest::bool::ANY,
+    ) {
+        let mut machine = Machine::new();
+        let a = logger(&mut machine, 1);
+        let b = logger(&mut machine, 2);
+        let called = STREAM + 0x1000;
+        machine.stream.write(called, &pack(&[direct(b, one()), FULL, Record::Return]));
+        let arguments = IndirectAddress::new(DATA + 0x100).unwrap();
+        machine.data.write_words(DATA + 0x100, &[2, 1, 1, 1, 1, 1]);
+        let indirect = Record::Launch(Launch::new(a, Geometry::IndirectLocal { arguments }));
+        let end = machine.records(&[direct(a, one()), link(called, true), indirect, FULL]);
+        for (place, word, bit) in flips {
+            let (memory, base) = match place {
+                0 => (&machine.stream, STREAM),
+                1 => (&machine.launchers, LAUNCHERS),
+                2 => (&machine.launchers, LAUNCHERS + 0x400),
+                3 => (&machine.arena, machine::ARENA + 0x3c0),
+                _ => (&machine.bodies, machine::BODIES),
+            };
+            let at = base + 4 * (word % 0x20);
+            let old = memory.words(at, 1)[0];
+            memory.write_words(at, &[old ^ 1 << bit]);
+        }
+        let gpu = Gpu::new(GpuConfig {
+            threads: 2,
+            watchdog: 10_000,
+            max_records: 100,
+            strict: strict.then_some(agx_sim::shader::strict::Options::COMPILER),
+        })
+        .unwrap();
+        let cancel = std::sync::atomic::AtomicBool::new(false);
+        let limit = Limit(&cancel, Default::default());
+        let checks = gpu.config().strict.map(agx_sim::gpu::Checks);
+        if let Err(fault) = gpu.compute_observed(&machine.command(end), &cancel, &(checks, limit)) {
+            proptest::prop_assert!(!fault.to_string().is_empty());
+            proptest::prop_assert!(fault.record.is_some());
+        }
+    }
+}

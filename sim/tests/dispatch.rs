@@ -4,14 +4,16 @@
 mod machine;
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use agx_hw::cdm::{Grid, LocalSize, Record};
 use agx_hw::launcher::{Frame, Samples, Storage};
 use agx_hw::root::Groups;
 use agx_hw::window::EntryOffset;
 use agx_sim::fault::{Fault, FaultKind};
-use agx_sim::gpu::{Gpu, GpuConfig, ObserverFactory};
+use agx_sim::gpu::{Checks, Gpu, GpuConfig, ObserverFactory, Profiles, Traces};
+use agx_sim::shader::strict::Options;
+use agx_sim::shader::trace::Filter;
 use agx_sim::shader::{Dispatch, Observer, Program, Stage, Wave, Workgroup};
 use machine::{ARENA, BODIES, DATA, Machine, direct, gpu, hex};
 
@@ -314,7 +316,7 @@ fn barriers_in_divergent_code() {
         "{fault}"
     );
     assert!(
-        fault.to_string().contains("0x0000007f of 0xffffffff"),
+        fault.to_string().contains("lanes 0xffffff80 are missing"),
         "{fault}"
     );
     // Not all lanes of the last SIMD group exist; that is not divergence.
@@ -530,7 +532,7 @@ fn preambles_compute_argument_words() {
         launcher.preamble = Some(bad);
     });
     let fault = strict(machine.run_records(&gpu(1), &[direct(launcher, grid)]));
-    assert!(fault.to_string().contains("argument word 6"), "{fault}");
+    assert!(fault.to_string().contains("argument word u6"), "{fault}");
 }
 
 #[test]
@@ -646,6 +648,77 @@ fn the_first_workgroup_to_fault_is_reported() {
     }
 }
 
+/// Lets two workgroups fault, `waits` only after the other one's thread has gone.
+struct Ordered {
+    waits: u32,
+    started: AtomicU32,
+    gone: AtomicBool,
+}
+
+struct OrderedFault<'o> {
+    shared: &'o Ordered,
+    workgroup: Option<u32>,
+}
+
+impl Observer for OrderedFault<'_> {
+    fn before(&mut self, wave: &Wave<'_>, _: &Program, _: usize) -> Result<(), FaultKind> {
+        if wave.group.dispatch.stage == Stage::Launcher {
+            return Ok(());
+        }
+        let [x, ..] = wave.group.id;
+        self.workgroup = Some(x);
+        let start = std::time::Instant::now();
+        let wait = |until: &dyn Fn() -> bool| {
+            while !until() && start.elapsed() < std::time::Duration::from_secs(10) {
+                std::thread::yield_now();
+            }
+        };
+        self.shared.started.fetch_add(1, Ordering::AcqRel);
+        wait(&|| self.shared.started.load(Ordering::Acquire) == 2);
+        if x == self.shared.waits {
+            wait(&|| self.shared.gone.load(Ordering::Acquire));
+        }
+        Err(FaultKind::Strict(format!("workgroup {x}")))
+    }
+}
+
+impl<'o> ObserverFactory for &'o Ordered {
+    type Observer = OrderedFault<'o>;
+
+    fn begin(&self, _: &Dispatch<'_>, _: &Program) -> OrderedFault<'o> {
+        OrderedFault {
+            shared: self,
+            workgroup: None,
+        }
+    }
+
+    fn finish(&self, observer: OrderedFault<'o>) {
+        if observer.workgroup.is_some_and(|x| x != self.waits) {
+            self.gone.store(true, Ordering::Release);
+        }
+    }
+}
+
+#[test]
+fn of_two_faults_the_earlier_workgroup_s_counts() {
+    let mut machine = Machine::new();
+    let entry = machine.shader("stop");
+    let launcher = machine.launcher(entry, Groups::Direct([2, 1, 1]), |_| {});
+    let end = machine.records(&[direct(launcher, grid([64, 1, 1], [32, 1, 1]))]);
+    let (gpu, command) = (lenient(2), machine.command(end));
+    for round in 0..20 {
+        let ordered = Ordered {
+            waits: round % 2,
+            started: AtomicU32::new(0),
+            gone: AtomicBool::new(false),
+        };
+        let fault = gpu
+            .compute_observed(&command, &AtomicBool::new(false), &&ordered)
+            .unwrap_err();
+        assert_eq!(fault.kind, FaultKind::Strict("workgroup 0".to_owned()));
+    }
+}
+
 #[test]
 fn huge_grids_neither_allocate_nor_outlive_a_cancel() {
     // 65535^3 workgroups. One of them cancels the command, in a way: an observer does.
@@ -722,4 +795,95 @@ fn a_cancelled_command_stops_spinning() {
         cancel.store(true, Ordering::Relaxed);
         running.join().unwrap();
     });
+}
+
+#[test]
+fn a_launch_program_that_does_not_wait() {
+    // launch, 5.2: without the wait the words are copied before the loads complete. Here loads are
+    // complete at once, so only strict mode sees it.
+    let mut machine = Machine::new();
+    let entry = machine.shader(
+        "get_sr r0, %global_id_x
+         get_sr r1, %global_id_x
+         device_store.i32 r0, u2:u3, ^r1
+         stop",
+    );
+    let one = grid([32, 1, 1], [32, 1, 1]);
+    let launcher = machine.launcher(entry, Groups::Direct([1; 3]), |_| {});
+    let end = machine.records(&[direct(launcher, one)]);
+    machine.run(&gpu(1), end).unwrap();
+    // The first ARG is behind two MOVI32, two LDP and the blocks; bits 29 to 31 are its wait.
+    let arg = launcher.code().address() + 16 + 28 + 28;
+    assert_eq!(machine.launchers.words(arg, 1), [0x4409_240b]);
+    machine.launchers.write_words(arg, &[0x0409_240b]);
+    machine.data.write(DATA, &[0; 256]);
+    machine.run(&lenient(1), end).unwrap();
+    assert!(machine.data.words(DATA, 32).into_iter().eq(0..32));
+    let fault = strict(machine.run(&gpu(1), end));
+    assert_eq!(fault.shader.unwrap().pc, arg);
+}
+
+#[test]
+fn tools_watch_launch_programs_and_shaders() {
+    let mut machine = Machine::new();
+    let entry = machine.shader(
+        "get_sr r0, %global_id_x
+         barrier.threadgroup
+         stop",
+    );
+    let launcher = machine.launcher(entry, Groups::Direct([5, 1, 1]), |_| {});
+    let end = machine.records(&[direct(launcher, grid([150, 1, 1], [40, 1, 1]))]);
+    for threads in [1, 3] {
+        let command = machine.command(end);
+        let (profiles, traces) = (Profiles::default(), Traces::new(Filter::ALL));
+        let factory = (&traces, (Some(Checks(Options::COMPILER)), &profiles));
+        gpu(threads)
+            .run(
+                command.mappings,
+                command.stream,
+                command.stream_end,
+                &factory,
+            )
+            .unwrap();
+        // Workgroups of 40, 40, 40 and 30 threads: 2, 2, 2 and 1 SIMD groups, 7 of them.
+        let profile = profiles.into_inner();
+        let counted: Vec<(u64, u64)> = profile
+            .by_address()
+            .iter()
+            .filter(|(_, instr, _)| instr.op_name() == "get_sr")
+            .map(|(_, _, count)| (count.executed, count.lanes))
+            .collect();
+        assert_eq!(counted, [(7, 150)]);
+        let text = traces.into_text();
+        let lines = |needle: &str| text.lines().filter(|line| line.contains(needle)).count();
+        assert_eq!(lines(": target t=0x7aa"), 1);
+        assert_eq!(lines(": get_sr r0"), 7);
+        assert_eq!(lines(": barrier"), 7);
+        assert_eq!(lines("[3,0,0] sg 0"), 4);
+        assert_eq!(lines("[3,0,0] sg 1"), 0);
+    }
+}
+
+#[test]
+fn several_commands_at_once() {
+    let mut machine = Machine::new();
+    let entry = machine.shader(
+        "mov_imm r0, #1
+         mov_imm r1, #0
+         device_atomic.add.void ^r0, u2:u3, ^r1
+         stop",
+    );
+    let launcher = machine.launcher(entry, Groups::Direct([50, 1, 1]), |_| {});
+    let end = machine.records(&[direct(launcher, grid([3200, 1, 1], [64, 1, 1]))]);
+    let gpu = gpu(2);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..10 {
+                    machine.run(&gpu, end).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(machine.data.words(DATA, 1), [40 * 3200]);
 }

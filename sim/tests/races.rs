@@ -4,7 +4,15 @@
 
 mod machine;
 
-use machine::{DATA, Machine, gpu};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use agx_hw::cdm::{CdmStream, Grid, LocalSize};
+use agx_hw::root::Groups;
+use agx_sim::gpu::{Gpu, GpuConfig};
+use agx_sim::memory::Bo;
+use agx_sim::processor::Processor;
+use machine::{DATA, Machine, direct, gpu};
 
 const THREADS: [usize; 4] = [1, 2, 3, 8];
 
@@ -159,5 +167,73 @@ fn workgroups_wait_for_earlier_ones() {
             .dispatch(&gpu(threads), &text, [32 * 500, 1, 1], [32, 1, 1])
             .unwrap_or_else(|fault| panic!("{fault}"));
         assert_eq!(machine.data.words(DATA, 501), vec![1; 501]);
+    }
+}
+
+#[test]
+fn commands_wait_for_each_other() {
+    // The first command spins on as many threads as there are until the second one, of several
+    // dispatches, has set its word.
+    let mut machine = Machine::new();
+    let wait = machine.shader(&format!(
+        "mov_imm r6, #0
+         push.loop true
+         {WAIT}
+         get_sr r9, %workgroup_id_x
+         mov_imm r8, #5
+         iadd r9, r9, r8
+         device_store.i32 r8, u2:u3, r9
+         stop"
+    ));
+    let add = machine.shader(
+        "mov_imm r0, #1
+         mov_imm r1, #1
+         device_atomic.add.void ^r0, u2:u3, ^r1
+         stop",
+    );
+    let set = machine.shader(
+        "mov_imm r0, #1
+         mov_imm r1, #0
+         device_store.i32 r0, u2:u3, r1
+         stop",
+    );
+    let grid = Grid::new([128, 1, 1], LocalSize::new([32, 1, 1]).unwrap()).unwrap();
+    let mut launch = |entry| {
+        let launcher = machine.launcher(entry, Groups::Direct([4, 1, 1]), |_| {});
+        direct(launcher, grid)
+    };
+    let (wait, add, set) = (launch(wait), launch(add), launch(set));
+    let first = machine.records(&[wait]);
+    let first = machine.command(first);
+    // The second stream lies elsewhere.
+    machine.stream.va += 0x4000_0000;
+    let mut bytes = [0; 0x200];
+    let base = machine.stream.va;
+    machine.stream.bo = Arc::new(Bo::new(0x1_0000).unwrap());
+    let mut stream = CdmStream::new(&mut bytes, base).unwrap();
+    for record in [add, add, add, set] {
+        stream.push(record).unwrap();
+    }
+    let end = stream.terminate().unwrap();
+    machine.stream.write(base, &bytes);
+    let mut second = machine.command(end);
+    second.stream = base;
+    for threads in [2, 4] {
+        machine.data.write_words(DATA, &[0; 16]);
+        let gpu = Gpu::new(GpuConfig {
+            threads,
+            ..GpuConfig::default()
+        })
+        .unwrap();
+        let no = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| gpu.compute(&first, &no));
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            assert!(!waiting.is_finished());
+            gpu.compute(&second, &no).unwrap();
+            waiting.join().unwrap().unwrap();
+        });
+        let expected = [1, 384, 0, 0, 0, 5, 5, 5, 5, 0];
+        assert_eq!(machine.data.words(DATA, 10), expected);
     }
 }

@@ -295,6 +295,32 @@ fn device_atomics_wait_for_simple_data_only() {
     ] {
         passes(&rig(&text), Options::RECORDED);
     }
+    let pair = "mov_imm r0, #0\n mov_imm r4, #0\n device_load.i32 r3, u2:u3, r0, slot=5\n";
+    let exchange = "device_atomic.cmpxchg.ret ^r3:r4, u4:u5, ^r0, wait=5";
+    traps(
+        &rig(&format!("{pair}{exchange}{end}")),
+        Options::COMPILER,
+        "device_atomic",
+        &["r3", "slot 5", "proven only"],
+    );
+    passes(
+        &rig(&format!(
+            "{pair}{settle}{}{end}",
+            exchange.replace(", wait=5", "")
+        )),
+        Options::COMPILER,
+    );
+    // A wait for something that the atomic does not read is not proven either: it does not count.
+    let other = "mov_imm r0, #0\n mov_imm r3, #1\n device_load.i32 r9, u2:u3, r0, slot=5\n";
+    let text = |wait: &str| format!("{other}{void}\n iadd r10, r9, r9{wait}");
+    traps(
+        &rig(&text("")),
+        Options::COMPILER,
+        "iadd r10",
+        &["reads r9", "slot 5"],
+    );
+    passes(&rig(&text(", wait=5")), Options::COMPILER);
+    passes(&rig(&text("")), Options::RECORDED);
 }
 
 #[test]
@@ -662,7 +688,14 @@ fn bits_above_a_narrow_load() {
         let copied = format!("{start} or.10 r4, r2, r2\n iadd r3, r4, r4");
         traps(&rig(&copied), narrow, "iadd r3", &["reads r4.h", "narrow"]);
     }
-    // A half that was defined before stays so.
+    // A half that was defined before stays so, also when that is so in some lanes only.
+    passes(
+        &rig(&format!(
+            "{DIVERGE} mov_imm r8, #0\n mov_imm r2, #0\n device_load.i16 r2.l, u2:u3, r8, slot=6\n \
+             iadd r3, r2, r2, wait=6\n else\n pop.if"
+        )),
+        narrow,
+    );
     passes(
         &rig(
             "mov_imm r0, #0\n mov_imm r2, #0\n device_load.i16 r2.l, u2:u3, r0, slot=6\n iadd r3, r2, r2, wait=6",
@@ -1089,6 +1122,43 @@ proptest! {
     }
 }
 
+/// What one SIMD group left behind is nothing to the next one.
+#[test]
+fn every_group_starts_afresh() {
+    let run = |strict: &mut Strict, text: &str| {
+        rig(text).run_observed(strict, |_| {}, |_, exit| !matches!(exit, Exit::Fault(_)))
+    };
+    // Ends in the middle of things: a load is outstanding, r1 is lost.
+    let broken = "mov_imm r0, #0\n mov_imm r1, #1\n iadd r1, ^r1, r0\n iadd r3, ^r1, r0\n \
+                  device_load.i32 r2, u2:u3, r0, slot=6\n scratch_save scr0, ^r3, slot=5\n iadd r4, r2, r2";
+    let mut strict = Strict::new(ALL_DEFINED);
+    let arms = format!("{DIVERGE} iadd r2, ^r1, r0\n else\n iadd r2, r1, r0\n pop.if");
+    for text in [
+        "mov_imm r0, #0\n device_load.i32 r8, u2:u3, r0, slot=6\n mov_imm r2, #1\n or.10 r8, r8, r8, wait=6",
+        &arms,
+        "mov_imm r2, #1\n iadd r4, r2, r2",
+        "iadd r4, r1, r1",
+        "mov_imm r3, #1\n barrier.threadgroup",
+    ] {
+        assert!(!run(&mut strict, broken));
+        assert!(run(&mut strict, text), "{text}");
+        assert_eq!(strict.watched(), 0);
+    }
+    let mut strict = Strict::new(Options::COMPILER);
+    let fill = "scratch_fill r1, scr0, slot=6\n or.10 r1, r1, r1, wait=6";
+    let save = "mov_imm r1, #1\n mov_imm r2, #1\n scratch_save scr0, ^r1, slot=6\n or.10 r2, r2, r2, wait=6";
+    assert!(run(&mut strict, save));
+    assert!(run(&mut strict, &format!("{save}\n {fill}")));
+    assert!(!run(&mut strict, fill));
+    // The blocks of argument words, too.
+    let run = |strict: &mut Strict, text: &str| {
+        launcher(text).run_observed(strict, |_| {}, |_, exit| !matches!(exit, Exit::Fault(_)))
+    };
+    assert!(run(&mut strict, "mov_imm r5, #1\n arg_move u8, r5"));
+    assert!(run(&mut strict, "mov_imm r5, #1\n uniform_iadd u8, r5, #0"));
+    assert!(run(&mut strict, "mov_imm r5, #1\n arg_move u8, r5"));
+}
+
 /// Several SIMD groups under one observer, taking turns.
 #[test]
 fn one_observer_for_many_groups() {
@@ -1155,6 +1225,7 @@ fn one_observer_for_many_groups() {
                 let index = wave.simd_group;
                 wave.restart(&group, index, !0);
             }
+            assert_eq!(strict.watched(), 0);
         }
     }
 }

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 //! Subgroup and quad operations against models that look at one lane at a time.
 
+#![expect(
+    clippy::needless_range_loop,
+    reason = "lane numbers index several arrays alike"
+)]
+
 use agx_sim::fault::FaultKind;
 use agx_sim::shader::{Exit, Lanes};
 use proptest::prelude::*;
@@ -28,6 +33,11 @@ fn run(line: &str, active: u32, source: [u32; 32], other: [u32; 32]) -> [u32; 32
 }
 
 const UNTOUCHED: u32 = 0xdead_beef;
+
+/// What a ballot asks of a value.
+type Test = fn(u32) -> bool;
+/// A lane's expected result.
+type LaneValue<'a> = dyn Fn(usize) -> u32 + 'a;
 
 /// An fp32 operand of arithmetic.
 fn single(bits: u32) -> f64 {
@@ -83,7 +93,7 @@ fn nearest_half(value: f64) -> u32 {
     } else {
         (half(above) - magnitude, magnitude - half(below))
     };
-    let chosen = if up < down || up == down && above % 2 == 0 {
+    let chosen = if up < down || up == down && above.is_multiple_of(2) {
         above
     } else {
         below
@@ -140,7 +150,7 @@ fn combined(operation: &str, values: &[u32]) -> Option<u32> {
         ),
         "xor" => Some(
             (0..32)
-                .map(|b| values.iter().filter(|&v| v >> b & 1 == 1).count() as u32 % 2 << b)
+                .map(|b| (values.iter().filter(|&v| v >> b & 1 == 1).count() as u32 % 2) << b)
                 .sum(),
         ),
         "imax" => signed().max().map(|v| v as u32),
@@ -344,7 +354,7 @@ proptest! {
     fn ballots(source in proptest::collection::vec(prop_oneof![0u32..8, any::<u32>()], 32), active in active()) {
         let source: [u32; 32] = source.try_into().unwrap();
         // isa-4, 4.3, with r4 as destination where the text names another, and r5 as source.
-        let cases: [(&str, fn(u32) -> bool); 4] = [
+        let cases: [(&str, Test); 4] = [
             ("17 07 54 08 03 14 00 58 22 12", |v| v != 0),
             ("17 07 56 08 02 14 00 58 22 04", |v| v != 0),
             ("17 17 54 08 02 00 14 48 22 0c", |v| v < 5),
@@ -451,7 +461,7 @@ fn half_rounding() {
 fn byte_strings() {
     let source: [u32; 32] = std::array::from_fn(|lane| 100 - 3 * lane as u32);
     let scan = |lane: usize| source[..lane].iter().sum::<u32>();
-    let cases: [(&str, usize, usize, &dyn Fn(usize) -> u32); 6] = [
+    let cases: [(&str, usize, usize, &LaneValue<'_>); 6] = [
         ("bf 01 54 06 03 14 16 09", 5, 3, &scan),
         ("3f 03 56 04 02 04 16 01", 1, 2, &|_| 7),
         ("3f 03 54 04 02 04 14 07", 1, 2, &|lane| match lane {

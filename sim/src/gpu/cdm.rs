@@ -84,7 +84,7 @@ impl<'m> Stream<'m> {
         }
         Ok(Stream {
             mappings: &command.mappings,
-            strict: config.strict,
+            strict: config.strict.is_some(),
             at: base,
             end,
             first_segment: true,

@@ -2,7 +2,8 @@
 //! A grid, workgroup by workgroup, over the threads of the GPU.
 //!
 //! Workgroups start in the order of their linear index, x fastest ("any order", launch, 11; in order
-//! is the friendliest: a workgroup that waits for an earlier one always gets what it waits for).
+//! is the friendliest: a workgroup that waits for an earlier one always gets what it waits for; one
+//! that waits for a later one may wait until the watchdog ends it).
 //! Threads take them in short runs from a shared counter, so nothing is allocated per workgroup,
 //! and one thread's run is long enough to make its SIMD groups and its threadgroup memory once.
 //!
@@ -64,13 +65,8 @@ pub(super) fn run<F: ObserverFactory>(
         faulted: AtomicU64::new(u64::MAX),
         fault: Mutex::new(None),
     };
-    match &gpu.pool {
-        Some(pool) if threads > 1 => pool.in_place_scope(|scope| {
-            for _ in 1..threads {
-                scope.spawn(|_| shared.work());
-            }
-            shared.work();
-        }),
+    match &gpu.helpers {
+        Some(helpers) if threads > 1 => helpers.run(threads as usize - 1, &|| shared.work()),
         _ => shared.work(),
     }
     let fault = shared

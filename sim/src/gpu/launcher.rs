@@ -6,15 +6,11 @@
 //! several counts; instructions that ask for more than 32 KiB of threadgroup memory, or name no even
 //! offset in the entry arena, do not decode. A barrier in it does nothing; it has no scratch and no
 //! threadgroup memory.
-//!
-//! Strict mode also wants that argument words which set-up code computes share no block of four with
-//! words that ARG publishes: those blocks are published as a whole, so such results may be
-//! overwritten (launch, 5.2 and 5.3; HW).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use agx_hw::window::EntryOffset;
-use agx_isa::{AccessKind, File, FormId, Instr};
+use agx_isa::{FormId, Instr};
 
 use super::workgroup::place;
 use super::{GpuConfig, ObserverFactory};
@@ -35,14 +31,14 @@ pub(super) struct Setup {
     pub(super) threadgroup_bytes: u32,
 }
 
-/// Runs `program` to its STOP.
+/// Runs `program` to its STOP; `None` when the command was cancelled meanwhile.
 pub(super) fn run<F: ObserverFactory>(
     config: &GpuConfig,
     mappings: &Mappings,
     program: &Program,
     cancel: &AtomicBool,
     factory: &F,
-) -> Result<Setup, Box<Fault>> {
+) -> Result<Option<Setup>, Box<Fault>> {
     let uniforms = UniformFile::default();
     let dispatch = Dispatch {
         stage: Stage::Launcher,
@@ -54,7 +50,7 @@ pub(super) fn run<F: ObserverFactory>(
         threadgroup_bytes: 0,
         watchdog: config.watchdog,
         cancel,
-        strict: config.strict,
+        strict: config.strict.is_some(),
     };
     let tlb = Tlb::new(mappings);
     let group = Workgroup {
@@ -67,16 +63,15 @@ pub(super) fn run<F: ObserverFactory>(
     factory.workgroup(&mut observer, &group);
     let result = execute(&group, program, &mut observer);
     factory.finish(observer);
-    let (entry, scratch_bytes, threadgroup_bytes) = result?;
-    if config.strict {
-        check_publication(program)?;
-    }
-    Ok(Setup {
+    let Some((entry, scratch_bytes, threadgroup_bytes)) = result? else {
+        return Ok(None);
+    };
+    Ok(Some(Setup {
         uniforms,
         entry,
         scratch_bytes,
         threadgroup_bytes,
-    })
+    }))
 }
 
 /// Entry, scratch bytes, threadgroup bytes.
@@ -86,7 +81,7 @@ fn execute<O: Observer>(
     group: &Workgroup<'_>,
     program: &Program,
     observer: &mut O,
-) -> Result<Outcome, Box<Fault>> {
+) -> Result<Option<Outcome>, Box<Fault>> {
     let mut wave = Wave::new(group, 0, 1);
     loop {
         match wave.run(program, u64::MAX, observer) {
@@ -96,10 +91,10 @@ fn execute<O: Observer>(
         }
     }
     if group.dispatch.cancel.load(Ordering::Relaxed) {
-        // It may not have come to its end. What it said is of no more interest.
-        return Ok((0, 0, 0));
+        // It may not have come to its end.
+        return Ok(None);
     }
-    outcome(&wave).map_err(|reason| {
+    outcome(&wave).map(Some).map_err(|reason| {
         let kind = FaultKind::IllegalInstruction(reason);
         place(program, &wave, wave.pc, kind)
     })
@@ -133,32 +128,4 @@ fn outcome(wave: &Wave<'_>) -> Result<Outcome, String> {
         EntryOffset::from_field(field.unwrap_or(0) as u32).map_err(|error| error.to_string())?;
     let scratch_bytes = state.extents().map_or(0, |extents| extents.scratch);
     Ok((entry.code().address(), scratch_bytes, threadgroup_bytes))
-}
-
-/// Do computed argument words share a block of four with published ones?
-fn check_publication(program: &Program) -> Result<(), Box<Fault>> {
-    let mut published = [false; 64];
-    let mut computed = Vec::new();
-    for info in program.info() {
-        let Some(instr) = &info.instr else { continue };
-        let written = instr
-            .accesses()
-            .filter(|access| access.reg.file == File::Uniform && access.kind != AccessKind::Read);
-        for access in written {
-            let block = usize::from(access.reg.index / 4) % published.len();
-            if instr.id() == FormId::Argw {
-                published[block] = true;
-            } else {
-                computed.push((block, access.reg.index, info.address));
-            }
-        }
-    }
-    let shared = computed.into_iter().find(|(block, ..)| published[*block]);
-    match shared {
-        Some((_, word, address)) => Err(Box::new(Fault::new(FaultKind::Strict(format!(
-            "argument word {word}, computed at {address:#x}, lies in a block of four words that ARG \
-             publishes"
-        ))))),
-        None => Ok(()),
-    }
 }

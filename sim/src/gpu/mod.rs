@@ -20,6 +20,7 @@
 mod cdm;
 mod dispatch;
 mod flight;
+mod helpers;
 mod launcher;
 mod observers;
 mod workgroup;
@@ -28,13 +29,13 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rayon::{ThreadPool, ThreadPoolBuilder};
-
-pub use self::observers::{ObserverFactory, Unobserved};
+use self::helpers::Helpers;
+pub use self::observers::{Checks, ObserverFactory, Profiles, Traces, Unobserved};
 use crate::fault::Fault;
 use crate::memory::Mappings;
 use crate::processor::{ComputeCommand, Processor};
 use crate::shader::cache::ProgramCache;
+use crate::shader::strict::Options;
 use crate::shader::{Dispatch, Stage};
 
 /// How the simulated GPU is set up.
@@ -49,10 +50,10 @@ pub struct GpuConfig {
     /// kernel refuses more than 4096, launch, 8.8; the newest counts none, kernel-uapi, 13.)
     pub max_records: u64,
     /// Fault on what the hardware lets pass silently although results depend on it: accesses
-    /// outside mappings, missing waits, undefined registers and the like (the shader core's
-    /// observer), barriers in divergent control flow, code that is mapped writable or changes in
-    /// flight, streams whose `end` is not their end.
-    pub strict: bool,
+    /// outside mappings; missing waits, undefined registers and the like, as these options say
+    /// ([`crate::shader::strict`]); barriers that not all of a workgroup reach; code that is mapped
+    /// writable or changes in flight; streams whose `end` is not their end.
+    pub strict: Option<Options>,
 }
 
 impl Default for GpuConfig {
@@ -62,14 +63,15 @@ impl Default for GpuConfig {
             threads: 0,
             watchdog: 1 << 32,
             max_records: 1 << 20,
-            strict: false,
+            strict: None,
         }
     }
 }
 
 impl GpuConfig {
     /// The default, changed by `CORTLAND_SIM_THREADS` (a number) and `CORTLAND_SIM_STRICT` (set and
-    /// neither empty nor 0).
+    /// neither empty nor 0: strict as for a compiler's code; `recorded`: as for programs recorded
+    /// elsewhere).
     #[must_use]
     pub fn from_env() -> GpuConfig {
         let mut config = GpuConfig::default();
@@ -79,8 +81,11 @@ impl GpuConfig {
         {
             config.threads = threads;
         }
-        config.strict =
-            std::env::var_os("CORTLAND_SIM_STRICT").is_some_and(|v| !v.is_empty() && v != "0");
+        config.strict = match std::env::var("CORTLAND_SIM_STRICT").as_deref() {
+            Err(_) | Ok("" | "0") => None,
+            Ok("recorded") => Some(Options::RECORDED),
+            Ok(_) => Some(Options::COMPILER),
+        };
         config
     }
 }
@@ -88,8 +93,8 @@ impl GpuConfig {
 /// The simulated GPU. Several threads may give it commands at the same time.
 pub struct Gpu {
     config: GpuConfig,
-    /// Helps the calling thread; `None` when that is the only one.
-    pool: Option<ThreadPool>,
+    /// Help the calling thread; `None` when that is the only one.
+    helpers: Option<Helpers>,
     cache: ProgramCache,
 }
 
@@ -102,18 +107,13 @@ impl Gpu {
         if config.threads == 0 {
             config.threads = std::thread::available_parallelism().map_or(1, usize::from);
         }
-        let pool = match config.threads {
+        let helpers = match config.threads {
             1 => None,
-            threads => {
-                let builder = ThreadPoolBuilder::new()
-                    .num_threads(threads - 1)
-                    .thread_name(|index| format!("cortland-gpu-{index}"));
-                Some(builder.build().map_err(io::Error::other)?)
-            }
+            threads => Some(Helpers::new(threads - 1)?),
         };
         Ok(Gpu {
             config,
-            pool,
+            helpers,
             cache: ProgramCache::new(),
         })
     }
@@ -124,7 +124,8 @@ impl Gpu {
         &self.config
     }
 
-    /// Runs one compute command under observers of the caller's choice: for tools.
+    /// Runs one compute command under observers of the caller's choice: for tools. The strict
+    /// checks of the shader core are such observers ([`Checks`]); the others of a strict GPU stay.
     ///
     /// # Errors
     /// What went wrong first: of the faults of a launch, that of the first workgroup.
@@ -135,7 +136,7 @@ impl Gpu {
         factory: &F,
     ) -> Result<(), Box<Fault>> {
         let mappings = &*command.mappings;
-        let mut flight = flight::Flight::new(self.config.strict);
+        let mut flight = flight::Flight::new(self.config.strict.is_some());
         let mut stream = cdm::Stream::new(command, &self.config)?;
         while !cancel.load(Ordering::Relaxed) {
             let Some(launch) = stream.next()? else {
@@ -179,7 +180,9 @@ impl Gpu {
     ) -> Result<(), Box<Fault>> {
         let program = self.cache.get(mappings, launch.launcher);
         flight.enter(mappings, &program)?;
-        let setup = launcher::run(&self.config, mappings, &program, cancel, factory)?;
+        let Some(setup) = launcher::run(&self.config, mappings, &program, cancel, factory)? else {
+            return Ok(());
+        };
         let body = self.cache.get(mappings, setup.entry);
         flight.enter(mappings, &body)?;
         flight.check_apart(&program, &body)?;
@@ -193,7 +196,7 @@ impl Gpu {
             threadgroup_bytes: setup.threadgroup_bytes,
             watchdog: self.config.watchdog,
             cancel,
-            strict: self.config.strict,
+            strict: self.config.strict.is_some(),
         };
         dispatch::run(self, mappings, &body, &dispatch, factory)?;
         flight.check_these(mappings, &[&program, &body])
@@ -202,6 +205,9 @@ impl Gpu {
 
 impl Processor for Gpu {
     fn compute(&self, command: &ComputeCommand, cancel: &AtomicBool) -> Result<(), Box<Fault>> {
-        observers::by_config(self, command, cancel)
+        match self.config.strict {
+            Some(options) => self.compute_observed(command, cancel, &Checks(options)),
+            None => self.compute_observed(command, cancel, &Unobserved),
+        }
     }
 }

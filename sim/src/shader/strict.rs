@@ -169,6 +169,12 @@ impl Strict {
         }
     }
 
+    /// How many SIMD groups it has seen start and not end.
+    #[must_use]
+    pub fn watched(&self) -> usize {
+        self.states.len()
+    }
+
     /// The index of the wave's state, made when it is new.
     #[inline(always)]
     fn find(&mut self, wave: &Wave<'_>) -> usize {
@@ -306,7 +312,7 @@ impl State {
                 self.settle(unit);
             }
         }
-        if check.narrow.meets(&self.suspect) {
+        if check.has_more() && check.more().narrow.meets(&self.suspect) {
             self.blur(check, scene);
         }
         if check.completes != 0 {
@@ -317,6 +323,7 @@ impl State {
 
     /// Waits, and everything that depends on what is outstanding.
     fn outstanding(&mut self, check: &Check, scene: &Scene<'_>) -> Result<(), Trap> {
+        let more = check.more();
         if check.label {
             // The end of a block is a drain point (isa-2, 9.4, rule 6).
             self.drained("a branch leads here", scene)?;
@@ -328,8 +335,8 @@ impl State {
         // ZEXT16 of a pending half is right in a program recorded on M4: it only writes the other
         // half (isa-2, 10.2). For a compiler the reference says no such thing.
         let recorded = scene.options.waits == WaitRule::Recorded;
-        let (reads, writes) = match recorded && !check.cleared.is_empty() {
-            true => (&Units::EMPTY, &check.cleared),
+        let (reads, writes) = match recorded && !more.cleared.is_empty() {
+            true => (&Units::EMPTY, &more.cleared),
             false => (&check.reads, &check.writes),
         };
         for number in self.active.iter() {
@@ -347,16 +354,17 @@ impl State {
                 return trap(format!(
                     "overwrites {}, an operand that {} reads until slot {number} completes",
                     early.name(),
-                    self.producer(number, scene, |other| other.held.meets(&early)),
+                    self.producer(number, scene, |other| other.more().held.meets(&early)),
                 ));
             }
-            if let Some((word, saves)) = check.scratch {
+            if let Some((word, saves)) = more.scratch {
                 let clash = |(other, saved): &(u16, bool)| *other == word && (*saved || saves);
                 if slot.scratch.iter().any(clash) {
                     return trap(format!(
                         "{} scratch word {word}, which {} still accesses on slot {number}",
                         if saves { "saves to" } else { "fills from" },
                         self.producer(number, scene, |other| other
+                            .more()
                             .scratch
                             .is_some_and(|(w, _)| w == word)),
                     ));
@@ -372,15 +380,16 @@ impl State {
 
     /// Step 2: discharges what the wait field names.
     fn wait(&mut self, check: &Check, scene: &Scene<'_>) -> Result<(), Trap> {
+        let more = check.more();
         let proven = scene.options.waits == WaitRule::Proven && check.drain != Drain::OwnWait;
         let waits = if proven { check.proven } else { check.named };
         let active = self.active;
         for number in waits.iter().filter(|&slot| active.contains(slot)) {
             let slot = self.slot(number);
-            let others = check.reads.without(&check.awaitable);
+            let others = check.reads.without(&more.awaitable);
             let other = slot.pending.both(&others);
-            let awaited = slot.pending.both(&check.awaitable);
-            match check.quirk {
+            let awaited = slot.pending.both(&more.awaitable);
+            match more.quirk {
                 Quirk::Logic if !other.is_empty() && awaited.is_empty() => {
                     return trap(format!(
                         "reads {} as source B, pending on slot {number}: only source A is waited for",
@@ -396,7 +405,7 @@ impl State {
                     }
                     let simple = awaited.without(&slot.one_component).is_empty()
                         && check.rare.has(Rare::RETURNS)
-                        && !check.compare_exchange;
+                        && !more.compare_exchange;
                     if !awaited.is_empty() && !simple {
                         return trap(format!(
                             "waits for {} on slot {number}: proven only for the result of a \
@@ -459,12 +468,13 @@ impl State {
 
     /// Rule 5: accesses that the hardware does not order.
     fn memory_order(&self, number: u8, check: &Check, scene: &Scene<'_>) -> Result<(), Trap> {
+        let more = check.more();
         let slot = self.slot(number);
-        let Some((space, MemoryOp::Store | MemoryOp::Atomic)) = check.memory else {
+        let Some((space, MemoryOp::Store | MemoryOp::Atomic)) = more.memory else {
             return Ok(());
         };
         let (clash, what) = match space {
-            Space::Device => match check.base {
+            Space::Device => match more.base {
                 Some(base) => {
                     let bases = slot.bases[usize::from(base.gpr)];
                     (bases >> (base.index & 127) & 1 == 1, "the same base")
@@ -472,21 +482,19 @@ impl State {
                 None => (false, ""),
             },
             Space::Threadgroup => (slot.threadgroup, "threadgroup memory"),
-            Space::Scratch => (slot.private && check.scratch.is_none(), "indexed scratch"),
+            Space::Scratch => (slot.private && more.scratch.is_none(), "indexed scratch"),
             Space::Tile | Space::Image => (false, ""),
         };
         if clash {
-            return trap(
-                format!(
-                    "stores while {} is outstanding on slot {number}: accesses to {what} are not ordered",
-                    self.producer(number, scene, |other| match other.memory {
-                        Some((other_space, _)) =>
-                            other_space == space
-                                && (space != Space::Device || other.base == check.base),
-                        None => other.rare.has(Rare::LANDING),
-                    }),
-                ),
-            );
+            return trap(format!(
+                "stores while {} is outstanding on slot {number}: accesses to {what} are not ordered",
+                self.producer(number, scene, |other| match other.more().memory {
+                    Some((other_space, _)) =>
+                        other_space == space
+                            && (space != Space::Device || other.more().base == more.base),
+                    None => other.rare.has(Rare::LANDING),
+                }),
+            ));
         }
         Ok(())
     }
@@ -514,6 +522,7 @@ impl State {
         scene: &Scene<'_>,
         landing: Option<Base>,
     ) -> Result<(), Trap> {
+        let more = check.more();
         let number = check.completes;
         if scene.options.shared_slots && self.active.contains(number) {
             return trap(format!(
@@ -524,20 +533,20 @@ impl State {
         self.active = self.active | SlotMask::of(number);
         let slot = &mut self.slots[usize::from(number - 1)];
         slot.pending.add(&check.writes);
-        slot.held.add(&check.held);
+        slot.held.add(&more.held);
         slot.producers.push(scene.index as u32);
-        slot.scratch.extend(check.scratch);
-        if check.one_component {
+        slot.scratch.extend(more.scratch);
+        if more.one_component {
             slot.one_component.add(&check.writes);
         }
-        match check.memory {
+        match more.memory {
             Some((Space::Threadgroup, _)) => slot.threadgroup = true,
-            Some((Space::Scratch, MemoryOp::Load)) if check.scratch.is_none() => {
+            Some((Space::Scratch, MemoryOp::Load)) if more.scratch.is_none() => {
                 slot.private = true;
             }
             _ => {}
         }
-        if let Some(base) = landing.or(check.base) {
+        if let Some(base) = landing.or(more.base) {
             slot.bases[usize::from(base.gpr)] |= 1 << (base.index & 127);
         }
         Ok(())
@@ -596,7 +605,7 @@ impl State {
     /// The half above a narrow load: bits that may be cut off, but not used.
     fn blur(&mut self, check: &Check, scene: &Scene<'_>) {
         let active = scene.wave.active();
-        for unit in check.narrow.iter() {
+        for unit in check.more().narrow.iter() {
             let undefined = (self.never[unit] | self.lost[unit]) & active;
             self.never[unit] &= !active;
             self.lost[unit] &= !active;
@@ -627,7 +636,7 @@ impl State {
         let wave = scene.wave;
         let dispatch = wave.group.dispatch;
         if rare.has(Rare::RESERVED) && scene.options.reserved {
-            let why = check.reserved.as_deref().unwrap_or_default();
+            let why = check.more().reserved.as_deref().unwrap_or_default();
             return trap(format!("a reserved encoding: {why}"));
         }
         if rare.has(Rare::LANDING) && landing.is_none() {
@@ -641,12 +650,12 @@ impl State {
             ));
         }
         if rare.has(Rare::RETURNS) {
-            self.landing = check.base;
+            self.landing = check.more().base;
         }
         if rare.has(Rare::FILLS) && scene.options.undefined {
             self.filled(check, wave)?;
         }
-        if let Some((word, true)) = check.scratch {
+        if let Some((word, true)) = check.more().scratch {
             let word = usize::from(word);
             if self.saved.len() <= word {
                 self.saved.resize(word + 1, 0);
@@ -663,7 +672,7 @@ impl State {
     }
 
     fn filled(&self, check: &Check, wave: &Wave<'_>) -> Result<(), Trap> {
-        let Some((word, _)) = check.scratch else {
+        let Some((word, _)) = check.more().scratch else {
             return Ok(());
         };
         let saved = self.saved.get(usize::from(word)).copied().unwrap_or(0);
@@ -677,20 +686,21 @@ impl State {
     }
 
     fn arguments(&mut self, check: &Check, scene: &Scene<'_>) -> Result<(), Trap> {
+        let more = check.more();
         let dispatch = scene.wave.group.dispatch;
         let unwritten = |word: &&u8| !dispatch.uniforms.is_written(**word);
-        if let Some(word) = check.arguments_read.iter().find(unwritten) {
+        if let Some(word) = more.arguments_read.iter().find(unwritten) {
             return trap(format!("reads argument word u{word}, never written"));
         }
         let launcher = dispatch.stage == Stage::Launcher;
-        for &word in &check.arguments_written {
+        for &word in &more.arguments_written {
             if !launcher {
                 return trap(format!("writes argument word u{word} outside a launcher"));
             }
             // The launcher's copies work in blocks of four: the rest of such a block may be
             // overwritten after set-up (launch, 5.2; HW).
             let block = 1 << (word / 4);
-            let (mine, others) = if check.in_blocks {
+            let (mine, others) = if more.in_blocks {
                 (&mut self.copied_blocks, self.computed_blocks)
             } else {
                 (&mut self.computed_blocks, self.copied_blocks)
@@ -755,7 +765,7 @@ fn control(check: &Check, wave: &Wave<'_>) -> Result<(), Trap> {
 /// Scopes that do not match (isa-2, 6.1 and 14, question 9): what happens then is not known.
 fn scopes(check: &Check, wave: &Wave<'_>) -> Result<(), Trap> {
     const CONDITIONAL: u8 = 1;
-    let (n, depth) = check.scope;
+    let (n, depth) = check.more().scope;
     let top = wave.stack.last().map(|scope| scope.kind);
     match check.flow {
         // The implicit outermost loop has no scope of its own.

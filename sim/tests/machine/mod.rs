@@ -17,6 +17,7 @@ use agx_sim::fault::Fault;
 use agx_sim::gpu::{Gpu, GpuConfig};
 use agx_sim::memory::{Bo, Mappings, Region};
 use agx_sim::processor::{ComputeCommand, Processor};
+use agx_sim::shader::strict::Options;
 
 /// The execution window's start: the entry arena.
 pub const ARENA: u64 = 1 << 40;
@@ -108,7 +109,7 @@ pub fn gpu(threads: usize) -> Gpu {
     Gpu::new(GpuConfig {
         threads,
         watchdog: 10_000_000,
-        strict: true,
+        strict: Some(Options::COMPILER),
         ..GpuConfig::default()
     })
     .unwrap()

@@ -74,16 +74,6 @@ pub(super) struct Check {
     pub(super) writes: Units,
     /// Registers lost after the reads.
     pub(super) kills: Units,
-    /// Sources read late.
-    pub(super) held: Units,
-    /// The half above an 8- or 16-bit load: undefined behind it unless it was defined before.
-    pub(super) narrow: Units,
-    /// The half that ZEXT16 clears.
-    pub(super) cleared: Units,
-    /// Reads of undefined upper halves are its business: it masks, shifts or copies.
-    pub(super) tolerates_narrow: bool,
-    /// The general register that it copies to another one, undefined bits and all.
-    pub(super) copies: Option<u8>,
     /// Slots waited for: those proven on M4, and all that are named.
     pub(super) proven: SlotMask,
     pub(super) named: SlotMask,
@@ -92,6 +82,25 @@ pub(super) struct Check {
     pub(super) drain: Drain,
     /// A branch leads here.
     pub(super) label: bool,
+    pub(super) flow: Flow,
+    /// Reads of undefined upper halves are its business: it masks, shifts or copies.
+    pub(super) tolerates_narrow: bool,
+    /// The general register that it copies to another one, undefined bits and all.
+    pub(super) copies: Option<u8>,
+    pub(super) rare: Rare,
+    /// What most instructions have nothing of.
+    more: Option<Box<More>>,
+}
+
+/// The part of a [`Check`] that few instructions need.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct More {
+    /// Sources read late.
+    pub(super) held: Units,
+    /// The half above an 8- or 16-bit load: undefined behind it unless it was defined before.
+    pub(super) narrow: Units,
+    /// The half that ZEXT16 clears.
+    pub(super) cleared: Units,
     pub(super) quirk: Quirk,
     /// With a quirk: the reads that may be waited for.
     pub(super) awaitable: Units,
@@ -102,17 +111,34 @@ pub(super) struct Check {
     pub(super) compare_exchange: bool,
     /// The scratch word that is saved (true) or filled.
     pub(super) scratch: Option<(u16, bool)>,
-    pub(super) rare: Rare,
     pub(super) arguments_read: Vec<u8>,
     pub(super) arguments_written: Vec<u8>,
     /// The argument words are written by the launcher's copy, in blocks of four.
     pub(super) in_blocks: bool,
-    pub(super) flow: Flow,
     /// Kind of scope, or number of scopes, and the loop depth of a break.
     pub(super) scope: (u8, u8),
     /// Why only lenient decoding accepts it.
     pub(super) reserved: Option<String>,
 }
+
+/// Nothing more.
+static NO_MORE: More = More {
+    held: Units::EMPTY,
+    narrow: Units::EMPTY,
+    cleared: Units::EMPTY,
+    quirk: Quirk::None,
+    awaitable: Units::EMPTY,
+    memory: None,
+    base: None,
+    one_component: false,
+    compare_exchange: false,
+    scratch: None,
+    arguments_read: Vec::new(),
+    arguments_written: Vec::new(),
+    in_blocks: false,
+    scope: (0, 0),
+    reserved: None,
+};
 
 /// The records of all micro-ops of a program.
 #[derive(Debug)]
@@ -143,30 +169,16 @@ const NOTHING: Check = Check {
     reads: Units::EMPTY,
     writes: Units::EMPTY,
     kills: Units::EMPTY,
-    held: Units::EMPTY,
-    narrow: Units::EMPTY,
-    cleared: Units::EMPTY,
-    tolerates_narrow: false,
-    copies: None,
     proven: SlotMask::NONE,
     named: SlotMask::NONE,
     completes: 0,
     drain: Drain::No,
     label: false,
-    quirk: Quirk::None,
-    awaitable: Units::EMPTY,
-    memory: None,
-    base: None,
-    one_component: false,
-    compare_exchange: false,
-    scratch: None,
-    rare: Rare(0),
-    arguments_read: Vec::new(),
-    arguments_written: Vec::new(),
-    in_blocks: false,
     flow: Flow::Next,
-    scope: (0, 0),
-    reserved: None,
+    tolerates_narrow: false,
+    copies: None,
+    rare: Rare(0),
+    more: None,
 };
 
 impl Check {
@@ -174,14 +186,28 @@ impl Check {
         let mut check = NOTHING;
         // What cannot be executed faults by itself, and says better why.
         if let (Some(instr), None) = (&info.instr, &info.refused) {
-            check.registers(instr);
-            check.slots(instr);
-            check.rest(instr);
+            let mut more = NO_MORE.clone();
+            check.registers(instr, &mut more);
+            check.slots(instr, &mut more);
+            check.rest(instr, &mut more);
+            check.more = (more != NO_MORE).then(|| Box::new(more));
         }
         check
     }
 
-    fn registers(&mut self, instr: &Instr) {
+    /// The rest of it.
+    #[inline(always)]
+    pub(super) fn more(&self) -> &More {
+        self.more.as_deref().unwrap_or(&NO_MORE)
+    }
+
+    /// Has it more than nothing?
+    #[inline(always)]
+    pub(super) fn has_more(&self) -> bool {
+        self.more.is_some()
+    }
+
+    fn registers(&mut self, instr: &Instr, more: &mut More) {
         let only = instr.form().wait.only;
         for access in instr.accesses() {
             let units = Units::of(access.reg, access.count);
@@ -189,22 +215,22 @@ impl Check {
             let numbers = (access.reg.index..).take(usize::from(access.count));
             let read = access.kind == AccessKind::Read;
             match access.reg.file {
-                File::Uniform if read => self.arguments_read.extend(numbers.map(|n| n as u8)),
-                File::Uniform => self.arguments_written.extend(numbers.map(|n| n as u8)),
-                File::Scratch => self.scratch = Some((access.reg.index, !read)),
+                File::Uniform if read => more.arguments_read.extend(numbers.map(|n| n as u8)),
+                File::Uniform => more.arguments_written.extend(numbers.map(|n| n as u8)),
+                File::Scratch => more.scratch = Some((access.reg.index, !read)),
                 _ => {}
             }
             if read {
                 self.reads.add(&units);
                 if access.held {
-                    self.held.add(&units);
+                    more.held.add(&units);
                 }
                 if access.kill {
                     // Of a half only that half: recorded programs release `r1.l` and read `r1.h`.
                     self.kills.add(&units);
                 }
                 if only == Some(name) {
-                    self.awaitable.add(&units);
+                    more.awaitable.add(&units);
                 }
             } else {
                 self.writes.add(&units);
@@ -214,7 +240,7 @@ impl Check {
             && instr.id() == FormId::DevLoad
             && let Value::Reg(dst) = instr.arg(0).value
         {
-            self.one_component = format.components == 1;
+            more.one_component = format.components == 1;
             let bytes = format.element_bytes * format.components;
             let last = dst.index + u16::from(format.registers - 1);
             let reg = |half| Reg {
@@ -226,7 +252,7 @@ impl Check {
             // something keeps it (isa-0, 6, row 22; recorded programs load both halves of a
             // register on one slot).
             if bytes % 4 != 0 && dst.half != Half::High {
-                self.narrow = Units::of(reg(Half::High), 1);
+                more.narrow = Units::of(reg(Half::High), 1);
             }
         }
         if instr.id() == FormId::Zext16
@@ -236,37 +262,37 @@ impl Check {
                 half: Half::High,
                 ..dst
             };
-            self.cleared = Units::of(high, 1);
+            more.cleared = Units::of(high, 1);
         }
     }
 
-    fn slots(&mut self, instr: &Instr) {
+    fn slots(&mut self, instr: &Instr, more: &mut More) {
         self.named = instr.waits();
         self.proven = instr.proven_waits();
         self.completes = instr.completes().unwrap_or(0);
         self.drain = instr.drain();
-        self.quirk = match (instr.form().wait.only, instr.memory()) {
+        more.quirk = match (instr.form().wait.only, instr.memory()) {
             (None, _) => Quirk::None,
             (Some(_), None) => Quirk::Logic,
             (Some(_), Some(_)) => Quirk::Atomic,
         };
-        self.memory = instr.memory();
+        more.memory = instr.memory();
         let base = instr.operand("base").map(|base| base.value);
         if let Some(Value::Reg(reg)) = base {
-            self.base = Some(Base {
+            more.base = Some(Base {
                 gpr: reg.file == File::Gpr,
                 index: reg.index as u8,
             });
         }
-        self.compare_exchange = matches!(self.memory, Some((_, MemoryOp::Atomic)))
+        more.compare_exchange = matches!(more.memory, Some((_, MemoryOp::Atomic)))
             && instr.modifier("op") == Some(COMPARE_EXCHANGE);
     }
 
-    fn rest(&mut self, instr: &Instr) {
+    fn rest(&mut self, instr: &Instr, more: &mut More) {
         self.flow = instr.flow();
-        self.reserved = instr.check(true).err().map(|illegal| illegal.to_string());
-        self.in_blocks = instr.id() == FormId::Argw;
-        self.scope = match self.flow {
+        more.reserved = instr.check(true).err().map(|illegal| illegal.to_string());
+        more.in_blocks = instr.id() == FormId::Argw;
+        more.scope = match self.flow {
             Flow::Pop => (instr.modifier("kind").unwrap_or(0) as u8, 0),
             // Coded as 2 + number of scopes (isa-2, 6.8).
             Flow::Break => (
@@ -281,9 +307,9 @@ impl Check {
             self.flow,
             Flow::Push | Flow::Else | Flow::Pop | Flow::LoopUpdate | Flow::Break
         );
-        let scratch = matches!(self.memory, Some((Space::Scratch, _)));
+        let scratch = matches!(more.memory, Some((Space::Scratch, _)));
         let rare = &mut self.rare;
-        rare.set(Rare::RESERVED, self.reserved.is_some());
+        rare.set(Rare::RESERVED, more.reserved.is_some());
         rare.set(Rare::STOP, self.flow == Flow::Stop);
         rare.set(
             Rare::SCOPES,
@@ -291,12 +317,12 @@ impl Check {
         );
         let rendezvous = instr.id() == FormId::Barrier && instr.op_name() == "barrier";
         rare.set(Rare::RENDEZVOUS, rendezvous);
-        rare.set(Rare::ARGUMENTS, !self.arguments_read.is_empty());
-        rare.set(Rare::SETS_ARGUMENTS, !self.arguments_written.is_empty());
+        rare.set(Rare::ARGUMENTS, !more.arguments_read.is_empty());
+        rare.set(Rare::SETS_ARGUMENTS, !more.arguments_written.is_empty());
         rare.set(Rare::RETURNS, instr.wants_atomic_result());
         rare.set(Rare::LANDING, instr.id() == FormId::AtomicResult);
         rare.set(Rare::NOT_IN_LAUNCHER, mask_op || scratch);
-        rare.set(Rare::FILLS, matches!(self.scratch, Some((_, false))));
+        rare.set(Rare::FILLS, matches!(more.scratch, Some((_, false))));
     }
 }
 
