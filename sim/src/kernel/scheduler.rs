@@ -353,6 +353,11 @@ impl Scheduler {
         key
     }
 
+    /// Whether a queue has a name or work.
+    pub(crate) fn knows_queue(&self, key: QueueKey) -> bool {
+        self.lock().queues.contains_key(&key)
+    }
+
     /// Takes no more jobs for a queue; what is accepted goes on.
     pub(crate) fn close_queue(&self, key: QueueKey) {
         let mut state = self.lock();
@@ -487,10 +492,8 @@ impl Scheduler {
             match thread.spawn(move || scheduler.work()) {
                 // It takes what is ready as soon as it gets the lock.
                 Ok(worker) => state.workers.push(worker),
-                Err(error) if !state.workers.is_empty() => {
-                    log::warn!("no further worker thread: {error}");
-                }
-                Err(error) => panic!("no worker thread: {error}"),
+                // A worker that is there, or the next submit, comes back to what is ready.
+                Err(error) => log::error!("no further worker thread: {error}"),
             }
             return;
         }
