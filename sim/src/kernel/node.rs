@@ -215,8 +215,8 @@ impl Drop for SimNode {
         let scheduler = &self.device.scheduler;
         for key in &keys {
             scheduler.close_queue(*key);
-            scheduler.cancel_pending(*key);
         }
+        scheduler.cancel_pending(&keys);
         for key in keys {
             if scheduler
                 .wait_queue(key, self.device.config.internal_wait)

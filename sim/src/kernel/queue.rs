@@ -65,7 +65,7 @@ impl SimNode {
         scheduler.close_queue(queue.key);
         let mut waited = Ok(());
         if self.chip() == Chip::M4 {
-            scheduler.cancel_pending(queue.key);
+            scheduler.cancel_pending(&[queue.key]);
             waited = scheduler.wait_queue(queue.key, self.device.config.internal_wait);
         }
         {

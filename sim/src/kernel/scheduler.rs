@@ -367,19 +367,21 @@ impl Scheduler {
         state.forget_if_done(key);
     }
 
-    /// Cancels the jobs of a queue that are not published: their fences get `ECANCELED`.
-    pub(crate) fn cancel_pending(&self, key: QueueKey) {
+    /// Cancels the jobs of queues that are not published: their fences get `ECANCELED`. None of
+    /// them runs because another one's cancellation signals its input.
+    pub(crate) fn cancel_pending(&self, keys: &[QueueKey]) {
         let mut afterwards = Afterwards::default();
         let mut state = self.lock();
-        let pending = match state.queues.get_mut(&key) {
-            Some(queue) => std::mem::take(&mut queue.pending),
-            None => return,
-        };
-        for job in pending {
-            state.end_job(job.id, Err(Errno::ECANCELED), &mut afterwards);
-            afterwards.dropped.extend(job.commands);
+        for key in keys {
+            let Some(queue) = state.queues.get_mut(key) else {
+                continue;
+            };
+            for job in std::mem::take(&mut queue.pending) {
+                state.end_job(job.id, Err(Errno::ECANCELED), &mut afterwards);
+                afterwards.dropped.extend(job.commands);
+            }
+            state.forget_if_done(*key);
         }
-        state.forget_if_done(key);
         drop(state);
         afterwards.act();
     }
@@ -651,9 +653,7 @@ impl Scheduler {
     /// Ends the workers. Jobs that are not published are cancelled, running commands told to stop.
     pub(crate) fn stop(&self) {
         let keys: Vec<_> = self.lock().queues.keys().copied().collect();
-        for key in keys {
-            self.cancel_pending(key);
-        }
+        self.cancel_pending(&keys);
         self.cancel.store(true, Ordering::Release);
         let (idle, workers) = {
             let mut state = self.lock();

@@ -314,7 +314,7 @@ fn errors_reach_the_fences() {
     let published = rig.submit(&[], vec![command(C, 1, NO, NO)]);
     let input = Fence::new();
     let cancelled = rig.submit(std::slice::from_ref(&input), vec![command(C, 2, NO, NO)]);
-    rig.scheduler.cancel_pending(rig.queue);
+    rig.scheduler.cancel_pending(&[rig.queue]);
     assert_eq!(cancelled.outcome(), Some(Err(Errno::ECANCELED)));
     assert_eq!(published.outcome(), None);
     let pending = rig.submit(std::slice::from_ref(&input), vec![command(C, 3, NO, NO)]);
@@ -353,4 +353,30 @@ fn the_a18_hands_on_the_error_of_an_input() {
     wait(&behind);
     assert!(!gates.started(1));
     scheduler.stop();
+}
+
+/// When a file is closed, the cancellation of one job must not start another that is cancelled too.
+#[test]
+fn cancelled_jobs_do_not_start_each_other() {
+    let rig = Rig::new();
+    let input = Fence::new();
+    let other = rig.scheduler.open_queue(Urgency::Low);
+    let first = rig.submit(std::slice::from_ref(&input), vec![command(C, 1, NO, NO)]);
+    let second = Fence::new();
+    let inputs = [first.clone()];
+    rig.scheduler.submit(
+        other,
+        1,
+        &inputs,
+        vec![command(C, 2, NO, NO)],
+        second.clone(),
+    );
+    rig.scheduler.cancel_pending(&[rig.queue, other]);
+    for fence in [first, second] {
+        assert_eq!(fence.outcome(), Some(Err(Errno::ECANCELED)));
+    }
+    input.signal(Ok(()));
+    rig.gates.open(3);
+    wait(&rig.submit(&[], vec![command(C, 3, NO, NO)]));
+    assert_eq!(rig.gates.state.lock().unwrap().1, [3]);
 }
