@@ -108,7 +108,7 @@ fn one(
     let half = |random: &mut Random, words: &mut [u64; 8], index: usize| {
         let value = random.number() as u32;
         let word = &mut words[index / 2];
-        *word = if index % 2 == 0 {
+        *word = if index.is_multiple_of(2) {
             *word & !0xffff_ffff | u64::from(value)
         } else {
             *word & 0xffff_ffff | u64::from(value) << 32

@@ -6,7 +6,10 @@ use std::collections::HashSet;
 use std::num::NonZeroU16;
 use std::sync::Condvar;
 
+use agx_uapi::command::Barrier;
+
 use super::*;
+use crate::fault::FaultKind;
 use crate::memory::Mappings;
 
 /// Commands that wait until they are let go.
@@ -379,4 +382,29 @@ fn cancelled_jobs_do_not_start_each_other() {
     rig.gates.open(3);
     wait(&rig.submit(&[], vec![command(C, 3, NO, NO)]));
     assert_eq!(rig.gates.state.lock().unwrap().1, [3]);
+}
+
+/// kernel-uapi, 15: a stall is ETIMEDOUT, everything else EIO.
+#[test]
+fn the_kind_of_fault_makes_the_error() {
+    struct Fails(FaultKind);
+    impl Processor for Fails {
+        fn compute(&self, _: &ComputeCommand, _: &AtomicBool) -> Result<(), Box<Fault>> {
+            Err(Box::new(Fault::new(self.0.clone())))
+        }
+    }
+    let strict = FaultKind::Strict("a wait is missing".into());
+    for (kind, errno) in [
+        (FaultKind::Watchdog { limit: 5 }, Errno::ETIMEDOUT),
+        (strict, Errno::EIO),
+    ] {
+        let scheduler = Scheduler::new(Chip::M4, Arc::new(Fails(kind.clone())));
+        let queue = scheduler.open_queue(Urgency::Low);
+        let fence = Fence::new();
+        scheduler.submit(queue, 1, &[], vec![command(C, 1, NO, NO)], fence.clone());
+        assert_eq!(fence.wait(Deadline::NEVER), Some(Err(errno)));
+        assert_eq!(scheduler.last_fault().unwrap().kind, kind);
+        assert!(scheduler.is_lost());
+        scheduler.stop();
+    }
 }
