@@ -659,6 +659,9 @@ fn binding() {
     t.both("no records", OK, move |rig| {
         vm_bind(rig, |args| (args.num_binds, args.userptr) = (0, 0))
     });
+    t.both("no records of any size", OK, move |rig| {
+        vm_bind(rig, |args| (args.num_binds, args.stride) = (0, u32::MAX))
+    });
     t.both("records at address 0", EFAULT, move |rig| {
         vm_bind(rig, |args| args.userptr = 0)
     });
@@ -1947,6 +1950,14 @@ fn sync_objects_and_files() {
     t.both("wait for nothing", OK, move |rig| wait(rig, 0, &[]));
     t.both("wait for an unknown one", ENOENT, move |rig| {
         wait(rig, 0, &[signalled(rig), 99])
+    });
+    t.both("wait for more than can be", Err(Errno(12)), move |rig| {
+        let mut args = abi::SyncobjWait {
+            handles: user(&[0u32]),
+            count_handles: u32::MAX,
+            ..Default::default()
+        };
+        raw(rig.node(), ioctl::SYNCOBJ_WAIT, &mut args)
     });
     t.both("wait without a fence", EINVAL, move |rig| {
         wait(rig, 0, &[rig.sync().raw()])

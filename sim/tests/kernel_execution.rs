@@ -647,6 +647,28 @@ fn vm_destroy_with_mappings_waits_for_the_device_on_the_m4() {
     assert!(rig.mock.happened(Event::End(stream(0))));
 }
 
+/// kernel-uapi, 10.2 with 7.4: with the last queue the VM is torn down, which waits for the device.
+#[test]
+fn the_last_queue_of_a_destroyed_vm_tears_it_down_on_the_m4() {
+    let rig = Rig::with(impatient(Chip::M4));
+    let mut hidden = Vec::new();
+    for _ in 0..2 {
+        let vm = new_vm(&rig);
+        hidden.push([0, 1].map(|_| rig.kernel.queue_create(vm, Priority::Low).unwrap()));
+        rig.kernel.vm_destroy(vm).unwrap();
+    }
+    rig.mock.close(stream(0));
+    rig.submit(rig.queue, &[], &[], &[stream(0)]);
+    let [first, last] = hidden[0];
+    assert_eq!(rig.kernel.queue_destroy(first), Ok(()));
+    assert_eq!(rig.kernel.queue_destroy(last), Err(Errno::ETIMEDOUT));
+    rig.mock.open(stream(0));
+    for queue in hidden[1] {
+        rig.kernel.queue_destroy(queue).unwrap();
+    }
+    assert!(rig.mock.happened(Event::End(stream(0))));
+}
+
 #[test]
 fn closing_the_file_cancels_and_waits() {
     for chip in CHIPS {

@@ -10,7 +10,7 @@
 //! * `vm`, `address_space`: address spaces and binding;
 //! * `gem`, `prime`, `timestamp`: buffers, their sharing, and times written into them;
 //! * `queue`, `submit`, `scheduler`: accepting work and running it;
-//! * `fence`, `syncobj`, `syncobj_ioctl`, `files`: what is waited for.
+//! * `fence`, `timeline`, `syncobj`, `syncobj_ioctl`, `files`: what is waited for.
 
 mod address_space;
 mod device;
@@ -27,6 +27,7 @@ mod submit;
 mod syncobj;
 mod syncobj_ioctl;
 mod time;
+mod timeline;
 mod timestamp;
 mod user;
 mod vm;

@@ -46,8 +46,8 @@ pub(super) struct Tables {
     pub(super) timestamps: Ids<Arc<TimestampObject>>,
     /// What the firmware keeps of timestamp objects without a handle (M4).
     pub(super) unbound_timestamps: Vec<Arc<TimestampObject>>,
-    /// Queues without an ID that may have work (A18 Pro).
-    pub(super) destroyed_queues: Vec<QueueKey>,
+    /// Queues without an ID that may have work.
+    pub(super) nameless_queues: Vec<QueueKey>,
 }
 
 impl Tables {
@@ -209,14 +209,14 @@ impl Drop for SimNode {
             let tables = self.tables();
             let named = tables.queues.iter().map(|queue| queue.key);
             named
-                .chain(tables.destroyed_queues.iter().copied())
+                .chain(tables.nameless_queues.iter().copied())
                 .collect()
         };
         let scheduler = &self.device.scheduler;
         for key in &keys {
             scheduler.close_queue(*key);
-            scheduler.cancel_pending(*key);
         }
+        scheduler.cancel_pending(&keys);
         for key in keys {
             if scheduler
                 .wait_queue(key, self.device.config.internal_wait)

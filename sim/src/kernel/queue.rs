@@ -59,20 +59,22 @@ impl SimNode {
         if args.pad != 0 {
             return Err(Errno::EINVAL);
         }
-        let queue = {
-            let mut tables = self.tables();
-            let queue = tables.queues.remove(args.queue_id).ok_or(Errno::ENOENT)?;
-            if self.chip() == Chip::A18Pro {
-                tables.destroyed_queues.push(queue.key);
-            }
-            queue
-        };
+        let queue = self.tables().queues.remove(args.queue_id);
+        let queue = queue.ok_or(Errno::ENOENT)?;
         let scheduler = &self.device.scheduler;
         scheduler.close_queue(queue.key);
         let mut waited = Ok(());
         if self.chip() == Chip::M4 {
-            scheduler.cancel_pending(queue.key);
+            scheduler.cancel_pending(&[queue.key]);
             waited = scheduler.wait_queue(queue.key, self.device.config.internal_wait);
+        }
+        {
+            // What still runs is the file's concern when it is closed.
+            let mut tables = self.tables();
+            tables.nameless_queues.push(queue.key);
+            tables
+                .nameless_queues
+                .retain(|key| scheduler.knows_queue(*key));
         }
         if queue.vm.remove_queue() {
             waited = waited.and(self.tear_down(&queue.vm));

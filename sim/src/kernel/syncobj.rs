@@ -4,13 +4,13 @@
 //! A syncobj holds at most one thing: a fence (binary use) or a timeline, a row of fences with
 //! rising points of which each is signalled only after all before it.
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use agx_uapi::Errno;
 
 use super::fence::{Fence, Waiter};
 use super::time::Deadline;
+use super::timeline::Timeline;
 
 /// One synchronisation object; shared by every handle and file descriptor that names it.
 #[derive(Debug, Default)]
@@ -30,17 +30,7 @@ enum Payload {
     #[default]
     Empty,
     Fence(Arc<Fence>),
-    /// Never empty.
-    Timeline(VecDeque<Point>),
-}
-
-#[derive(Debug)]
-struct Point {
-    value: u64,
-    /// The point before; kept when that point itself is over and gone.
-    previous: u64,
-    /// Signalled when this point and all before it are.
-    done: Arc<Fence>,
+    Timeline(Timeline),
 }
 
 impl Syncobj {
@@ -75,51 +65,15 @@ impl Syncobj {
         });
     }
 
-    /// Adds a point to the timeline. One that is not above the last starts the row anew at the
-    /// last value, still behind everything before it; the DRM core calls that "unordered".
+    /// Adds a point to the timeline; whatever else is there becomes what was before it.
     pub(crate) fn add_point(&self, fence: &Arc<Fence>, value: u64) {
-        self.update(|payload| {
-            let mut points = match std::mem::take(payload) {
-                Payload::Timeline(points) => points,
-                Payload::Empty => VecDeque::new(),
-                Payload::Fence(before) => {
-                    let done = Fence::both(&before, fence);
-                    *payload = Payload::Timeline(VecDeque::from([Point {
-                        value,
-                        previous: 0,
-                        done,
-                    }]));
-                    return;
-                }
-            };
-            let point = match points.back() {
-                Some(last) => {
-                    let done = Fence::both(&last.done, fence);
-                    if value > last.value {
-                        Point {
-                            value,
-                            previous: last.value,
-                            done,
-                        }
-                    } else {
-                        let value = last.value;
-                        points.clear();
-                        Point {
-                            value,
-                            previous: 0,
-                            done,
-                        }
-                    }
-                }
-                None => Point {
-                    value,
-                    previous: 0,
-                    done: fence.clone(),
-                },
-            };
-            points.push_back(point);
-            forget_finished(&mut points);
-            *payload = Payload::Timeline(points);
+        self.update(|payload| match payload {
+            Payload::Timeline(timeline) => timeline.add(fence, value),
+            Payload::Empty => *payload = Payload::Timeline(Timeline::new(None, fence, value)),
+            Payload::Fence(before) => {
+                let before = before.clone();
+                *payload = Payload::Timeline(Timeline::new(Some(before), fence, value));
+            }
         });
     }
 
@@ -128,46 +82,21 @@ impl Syncobj {
     /// # Errors
     /// `EINVAL` when there is no fence, or the timeline has not come to that point.
     pub(crate) fn find(&self, value: u64) -> Result<Arc<Fence>, Errno> {
-        let mut state = self.state.lock().unwrap();
-        let points = match &mut state.payload {
-            Payload::Empty => return Err(Errno::EINVAL),
-            Payload::Fence(fence) if value == 0 => return Ok(fence.clone()),
-            Payload::Fence(_) => return Err(Errno::EINVAL),
-            Payload::Timeline(points) => points,
-        };
-        forget_finished(points);
-        let last = points.back().expect("a timeline has a point");
-        if value == 0 {
-            return Ok(last.done.clone());
+        match &mut self.state.lock().unwrap().payload {
+            Payload::Timeline(timeline) => timeline.find(value),
+            Payload::Fence(fence) if value == 0 => Ok(fence.clone()),
+            Payload::Fence(_) | Payload::Empty => Err(Errno::EINVAL),
         }
-        if last.value < value {
-            return Err(Errno::EINVAL);
-        }
-        let point = &points[points.partition_point(|point| point.value < value)];
-        if point.previous >= value {
-            // The point itself is over and gone.
-            return Ok(Fence::signalled());
-        }
-        Ok(point.done.clone())
     }
 
-    /// The highest point reached, or with `last_submitted` the highest that will be; 0 for what is
-    /// no timeline.
+    /// The highest point reached, or with `last_submitted` the highest that has a fence; 0 for what
+    /// is no timeline.
     #[must_use]
     pub(crate) fn query(&self, last_submitted: bool) -> u64 {
-        let mut state = self.state.lock().unwrap();
-        let Payload::Timeline(points) = &mut state.payload else {
-            return 0;
-        };
-        if last_submitted {
-            return points.back().expect("a timeline has a point").value;
-        }
-        forget_finished(points);
-        let first = points.front().expect("a timeline has a point");
-        if first.done.is_signalled() {
-            first.value
-        } else {
-            first.previous
+        match &mut self.state.lock().unwrap().payload {
+            Payload::Timeline(timeline) if last_submitted => timeline.submitted(),
+            Payload::Timeline(timeline) => timeline.reached(),
+            Payload::Fence(_) | Payload::Empty => 0,
         }
     }
 
@@ -184,13 +113,6 @@ impl Syncobj {
         {
             state.waiters.swap_remove(index);
         }
-    }
-}
-
-/// Drops points that are over; the last stays, for its value.
-fn forget_finished(points: &mut VecDeque<Point>) {
-    while points.len() > 1 && points[0].done.is_signalled() {
-        points.pop_front();
     }
 }
 

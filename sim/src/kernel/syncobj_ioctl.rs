@@ -45,7 +45,10 @@ impl SimNode {
             .ok_or(Errno::ENOENT)
     }
 
-    /// SAFETY: as for [`agx_uapi::Node::ioctl`].
+    /// The syncobjs of an array of handles.
+    ///
+    /// # Safety
+    /// As for [`agx_uapi::Node::ioctl`].
     unsafe fn syncobj_list(&self, handles: u64, count: u32) -> Result<Vec<Arc<Syncobj>>, Errno> {
         // SAFETY: the caller vouches for the array.
         let handles = unsafe { user::read_array::<u32>(handles, count as usize)? };
@@ -55,6 +58,7 @@ impl SimNode {
             .collect()
     }
 
+    /// SYNCOBJ_CREATE.
     pub(super) fn syncobj_create(&self, args: &mut SyncobjCreate) -> Result<(), Errno> {
         if args.flags.unknown() != 0 {
             return Err(Errno::EINVAL);
@@ -64,6 +68,7 @@ impl SimNode {
         Ok(())
     }
 
+    /// SYNCOBJ_DESTROY.
     pub(super) fn syncobj_destroy(&self, args: &SyncobjDestroy) -> Result<(), Errno> {
         if args.pad != 0 {
             return Err(Errno::EINVAL);
@@ -72,6 +77,7 @@ impl SimNode {
         removed.map(drop).ok_or(Errno::EINVAL)
     }
 
+    /// SYNCOBJ_HANDLE_TO_FD.
     pub(super) fn syncobj_handle_to_fd(&self, args: &mut SyncobjHandle) -> Result<(), Errno> {
         let flags = HandleToFdFlags::from_bits_retain(args.flags);
         if args.pad != 0 || flags.unknown() != 0 {
@@ -93,6 +99,7 @@ impl SimNode {
         Ok(())
     }
 
+    /// SYNCOBJ_FD_TO_HANDLE. Each import of a syncobj is a handle of its own.
     pub(super) fn syncobj_fd_to_handle(&self, args: &mut SyncobjHandle) -> Result<(), Errno> {
         let flags = FdToHandleFlags::from_bits_retain(args.flags);
         if args.pad != 0 || flags.unknown() != 0 {
@@ -124,6 +131,8 @@ impl SimNode {
         }
     }
 
+    /// SYNCOBJ_WAIT.
+    ///
     /// # Safety
     /// As for [`agx_uapi::Node::ioctl`].
     pub(super) unsafe fn syncobj_wait(&self, args: &mut SyncobjWait) -> Result<(), Errno> {
@@ -142,6 +151,8 @@ impl SimNode {
         Ok(())
     }
 
+    /// SYNCOBJ_TIMELINE_WAIT.
+    ///
     /// # Safety
     /// As for [`agx_uapi::Node::ioctl`].
     pub(super) unsafe fn syncobj_timeline_wait(
@@ -166,7 +177,8 @@ impl SimNode {
 
     /// Points of timelines; all 0 without an array.
     ///
-    /// SAFETY: as for [`agx_uapi::Node::ioctl`].
+    /// # Safety
+    /// As for [`agx_uapi::Node::ioctl`].
     unsafe fn points(&self, points: u64, count: u32) -> Result<Vec<u64>, Errno> {
         match points {
             0 => Ok(vec![0; count as usize]),
@@ -175,6 +187,8 @@ impl SimNode {
         }
     }
 
+    /// SYNCOBJ_RESET.
+    ///
     /// # Safety
     /// As for [`agx_uapi::Node::ioctl`].
     pub(super) unsafe fn syncobj_reset(&self, args: &SyncobjArray) -> Result<(), Errno> {
@@ -185,6 +199,8 @@ impl SimNode {
         Ok(())
     }
 
+    /// SYNCOBJ_SIGNAL.
+    ///
     /// # Safety
     /// As for [`agx_uapi::Node::ioctl`].
     pub(super) unsafe fn syncobj_signal(&self, args: &SyncobjArray) -> Result<(), Errno> {
@@ -195,7 +211,10 @@ impl SimNode {
         Ok(())
     }
 
-    /// SAFETY: as for [`agx_uapi::Node::ioctl`].
+    /// The syncobjs of RESET and SIGNAL.
+    ///
+    /// # Safety
+    /// As for [`agx_uapi::Node::ioctl`].
     unsafe fn syncobj_array(&self, args: &SyncobjArray) -> Result<Vec<Arc<Syncobj>>, Errno> {
         if args.pad != 0 || args.count_handles == 0 {
             return Err(Errno::EINVAL);
@@ -204,6 +223,8 @@ impl SimNode {
         unsafe { self.syncobj_list(args.handles, args.count_handles) }
     }
 
+    /// SYNCOBJ_TIMELINE_SIGNAL.
+    ///
     /// # Safety
     /// As for [`agx_uapi::Node::ioctl`].
     pub(super) unsafe fn syncobj_timeline_signal(
@@ -223,6 +244,8 @@ impl SimNode {
         Ok(())
     }
 
+    /// SYNCOBJ_QUERY.
+    ///
     /// # Safety
     /// As for [`agx_uapi::Node::ioctl`].
     pub(super) unsafe fn syncobj_query(&self, args: &SyncobjTimelineArray) -> Result<(), Errno> {
@@ -240,6 +263,7 @@ impl SimNode {
         Ok(())
     }
 
+    /// SYNCOBJ_TRANSFER; point 0 means the whole object.
     pub(super) fn syncobj_transfer(&self, args: &SyncobjTransfer) -> Result<(), Errno> {
         if args.pad != 0 {
             return Err(Errno::EINVAL);

@@ -48,14 +48,20 @@ pub(crate) unsafe fn read_into(address: u64, bytes: &mut [u8]) -> Result<(), Err
     Ok(())
 }
 
+/// The most that the kernel allocates in one piece for a caller's array.
+const MOST_BYTES: usize = 4 << 20;
+
 /// Copies an array in.
 ///
 /// # Errors
-/// `EFAULT` for addresses that cannot be.
+/// `EFAULT` for addresses that cannot be; `ENOMEM` for more than the kernel takes.
 ///
 /// # Safety
 /// `address` is valid for reads of `count` elements; it need not be aligned.
 pub(crate) unsafe fn read_array<T: Abi>(address: u64, count: usize) -> Result<Vec<T>, Errno> {
+    if count > MOST_BYTES / size_of::<T>() {
+        return Err(Errno::ENOMEM);
+    }
     let mut array = vec![T::zeroed(); count];
     for (index, element) in array.iter_mut().enumerate() {
         let address = address.wrapping_add((index * size_of::<T>()) as u64);

@@ -211,6 +211,9 @@ impl SimNode {
             return Err(Errno::EIO);
         }
         let vm = self.vm(args.vm_id)?;
+        if args.num_binds == 0 {
+            return Ok(());
+        }
         let mut record = vec![0; args.stride as usize];
         for index in 0..u64::from(args.num_binds) {
             let address = args.userptr.wrapping_add(index * u64::from(args.stride));

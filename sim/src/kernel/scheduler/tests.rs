@@ -6,7 +6,10 @@ use std::collections::HashSet;
 use std::num::NonZeroU16;
 use std::sync::Condvar;
 
+use agx_uapi::command::Barrier;
+
 use super::*;
+use crate::fault::FaultKind;
 use crate::memory::Mappings;
 
 /// Commands that wait until they are let go.
@@ -314,7 +317,7 @@ fn errors_reach_the_fences() {
     let published = rig.submit(&[], vec![command(C, 1, NO, NO)]);
     let input = Fence::new();
     let cancelled = rig.submit(std::slice::from_ref(&input), vec![command(C, 2, NO, NO)]);
-    rig.scheduler.cancel_pending(rig.queue);
+    rig.scheduler.cancel_pending(&[rig.queue]);
     assert_eq!(cancelled.outcome(), Some(Err(Errno::ECANCELED)));
     assert_eq!(published.outcome(), None);
     let pending = rig.submit(std::slice::from_ref(&input), vec![command(C, 3, NO, NO)]);
@@ -353,4 +356,55 @@ fn the_a18_hands_on_the_error_of_an_input() {
     wait(&behind);
     assert!(!gates.started(1));
     scheduler.stop();
+}
+
+/// When a file is closed, the cancellation of one job must not start another that is cancelled too.
+#[test]
+fn cancelled_jobs_do_not_start_each_other() {
+    let rig = Rig::new();
+    let input = Fence::new();
+    let other = rig.scheduler.open_queue(Urgency::Low);
+    let first = rig.submit(std::slice::from_ref(&input), vec![command(C, 1, NO, NO)]);
+    let second = Fence::new();
+    let inputs = [first.clone()];
+    rig.scheduler.submit(
+        other,
+        1,
+        &inputs,
+        vec![command(C, 2, NO, NO)],
+        second.clone(),
+    );
+    rig.scheduler.cancel_pending(&[rig.queue, other]);
+    for fence in [first, second] {
+        assert_eq!(fence.outcome(), Some(Err(Errno::ECANCELED)));
+    }
+    input.signal(Ok(()));
+    rig.gates.open(3);
+    wait(&rig.submit(&[], vec![command(C, 3, NO, NO)]));
+    assert_eq!(rig.gates.state.lock().unwrap().1, [3]);
+}
+
+/// kernel-uapi, 15: a stall is ETIMEDOUT, everything else EIO.
+#[test]
+fn the_kind_of_fault_makes_the_error() {
+    struct Fails(FaultKind);
+    impl Processor for Fails {
+        fn compute(&self, _: &ComputeCommand, _: &AtomicBool) -> Result<(), Box<Fault>> {
+            Err(Box::new(Fault::new(self.0.clone())))
+        }
+    }
+    let strict = FaultKind::Strict("a wait is missing".into());
+    for (kind, errno) in [
+        (FaultKind::Watchdog { limit: 5 }, Errno::ETIMEDOUT),
+        (strict, Errno::EIO),
+    ] {
+        let scheduler = Scheduler::new(Chip::M4, Arc::new(Fails(kind.clone())));
+        let queue = scheduler.open_queue(Urgency::Low);
+        let fence = Fence::new();
+        scheduler.submit(queue, 1, &[], vec![command(C, 1, NO, NO)], fence.clone());
+        assert_eq!(fence.wait(Deadline::NEVER), Some(Err(errno)));
+        assert_eq!(scheduler.last_fault().unwrap().kind, kind);
+        assert!(scheduler.is_lost());
+        scheduler.stop();
+    }
 }

@@ -9,8 +9,9 @@ use agx_uapi::{Chip, Errno};
 use super::compute::check_samplers;
 use crate::memory::{Access, Mappings};
 
-/// Bytes of the kernel window in front of what is shared by the renders of a VM (firmware-abi, 13).
-const FIXED_POOLS: u64 = 0x6ab_8000;
+/// Pools in the kernel window (firmware-abi, 13). Every window has room for them; VM_CREATE sees to
+/// that.
+const _: () = assert!(limits::VM_KERNEL_MIN_SIZE >= 0x6ab_8000);
 
 fn require(condition: bool) -> Result<(), Errno> {
     if condition {
@@ -62,9 +63,10 @@ pub(super) fn check(
 /// 13).
 fn check_placement(kernel: &Range<u64>) -> Result<(), Errno> {
     let context = limits::RENDER_CONTEXT;
-    let reached = kernel.start >= context.start
-        && kernel.start + limits::RENDER_KERNEL_MIN_SIZE <= kernel.end.min(context.end);
-    require(reached && kernel.start + FIXED_POOLS <= kernel.end)
+    require(
+        kernel.start >= context.start
+            && kernel.start + limits::RENDER_KERNEL_MIN_SIZE <= kernel.end.min(context.end),
+    )
 }
 
 fn check_stream(base: u64, chip: Chip, mappings: &Mappings) -> Result<(), Errno> {
