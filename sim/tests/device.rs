@@ -276,6 +276,61 @@ fn index() -> impl Strategy<Value = Vec<u32>> {
 }
 
 fn case() -> impl Strategy<Value = Case> {
+    prop_oneof![any_case(), near_run()]
+}
+
+/// Runs that end near the end of a page, and accesses that only just are none.
+fn near_run() -> impl Strategy<Value = Case> {
+    let odd = prop_oneof![Just(None), (0usize..32, -5i64..6).prop_map(Some)];
+    (
+        0..FORMATS.len(),
+        proptest::sample::select(vec![4u64, 0x10, 0x14, 0x18, 0x1c, 0x20]),
+        0u64..34,
+        0u64..4,
+        odd,
+        any::<bool>(),
+        any::<bool>(),
+        prop_oneof![Just(!0u32), any::<u32>()],
+    )
+        .prop_map(|(format, page, lanes, more, odd, register, high, active)| {
+            let (_, size, count) = FORMATS[format];
+            let bytes = size * count as u64;
+            let start = DATA + page * 0x1000 - lanes * bytes + more;
+            let shift = |lane: usize| match odd {
+                Some((odd, by)) if odd == lane => by,
+                _ => 0,
+            };
+            // The index counts accesses where a scale allows that, else there is none.
+            let indexed = bytes.is_power_of_two() && !register;
+            Case {
+                format,
+                scale: if indexed { bytes.trailing_zeros() } else { 0 },
+                offset: 0,
+                index: Some(
+                    (0..32)
+                        .map(|lane| {
+                            if indexed {
+                                (100 + lane as i64 + shift(lane)) as u32
+                            } else {
+                                0
+                            }
+                        })
+                        .collect(),
+                ),
+                base: if indexed {
+                    vec![start - 100 * bytes]
+                } else {
+                    (0..32)
+                        .map(|lane| (start + lane as u64 * bytes).wrapping_add_signed(shift(lane)))
+                        .collect()
+                },
+                high,
+                active,
+            }
+        })
+}
+
+fn any_case() -> impl Strategy<Value = Case> {
     (
         0..FORMATS.len(),
         0u32..5,
