@@ -191,7 +191,8 @@ impl Pool {
             let rarely = match () {
                 () if lower(&instr).is_err() || form.flow == Flow::Trap => 80,
                 () if matches!(form.memory, Some((Space::Tile | Space::Image, _))) => 80,
-                () if form.flow == Flow::Stop => 24,
+                // Calls in circles are all the same.
+                () if matches!(form.flow, Flow::Stop | Flow::Call) => 24,
                 // There are only a few of these.
                 () if matches!(form.memory, Some((Space::Device, _))) => 1,
                 () if form.memory.is_some() => 4,

@@ -650,6 +650,20 @@ fn registers_never_written() {
         &["scratch word 2", "never saved"],
         "mov_imm r1, #1\n mov_imm r2, #1\n scratch_save scr2, ^r1, slot=6\n scratch_fill r3, scr2, wait=6, slot=6\n or.10 r3, r3, r3, wait=6",
     );
+    // Any register will do to wait with (isa-2, 9.4), but that defines nothing.
+    let save = "mov_imm r1, #1\n scratch_save scr2, ^r1, slot=6\n or.10 r5, r5, r5, wait=6";
+    both(
+        &format!("{save}\n iadd r2, r5, r5"),
+        "iadd r2",
+        &["reads r5", "never written"],
+        save,
+    );
+    both(
+        &format!("{}\n iadd r2, r1, r1", save.replace("r5", "r1")),
+        "iadd r2",
+        &["reads r1", "lost since", "scratch_save"],
+        &format!("{save}\n mov_imm r1, #1\n iadd r2, r1, r1"),
+    );
     // Half a register.
     both(
         "get_sr16 r1.l, %lane\n iadd r2, r1, r1",

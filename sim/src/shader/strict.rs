@@ -290,6 +290,18 @@ impl State {
         if !self.active.is_empty() {
             self.outstanding(check, scene)?;
         }
+        if !check.only_waits {
+            self.flow_of_values(check, scene)?;
+        }
+        if check.completes != 0 {
+            self.produce(check, scene, landing)?;
+        }
+        Ok(())
+    }
+
+    /// What is read must be defined, what is released is not any more, what is written is.
+    #[inline(always)]
+    fn flow_of_values(&mut self, check: &Check, scene: &Scene<'_>) -> Result<(), Trap> {
         if check.reads.meets(&self.suspect) {
             self.values(check, scene)?;
         }
@@ -314,9 +326,6 @@ impl State {
         }
         if check.has_more() && check.more().narrow.meets(&self.suspect) {
             self.blur(check, scene);
-        }
-        if check.completes != 0 {
-            self.produce(check, scene, landing)?;
         }
         Ok(())
     }

@@ -87,6 +87,8 @@ pub(super) struct Check {
     pub(super) tolerates_narrow: bool,
     /// The general register that it copies to another one, undefined bits and all.
     pub(super) copies: Option<u8>,
+    /// It copies a register to itself: the wait idiom, for which any register will do (isa-2, 9.4).
+    pub(super) only_waits: bool,
     pub(super) rare: Rare,
     /// What most instructions have nothing of.
     more: Option<Box<More>>,
@@ -177,6 +179,7 @@ const NOTHING: Check = Check {
     flow: Flow::Next,
     tolerates_narrow: false,
     copies: None,
+    only_waits: false,
     rare: Rare(0),
     more: None,
 };
@@ -302,7 +305,10 @@ impl Check {
             _ => (0, 0),
         };
         self.tolerates_narrow = tolerates_narrow(instr.id());
-        self.copies = copied(instr);
+        if let Some((from, to)) = copied(instr) {
+            self.only_waits = from == to;
+            self.copies = (from != to).then_some(from);
+        }
         let mask_op = matches!(
             self.flow,
             Flow::Push | Flow::Else | Flow::Pop | Flow::LoopUpdate | Flow::Break
@@ -349,8 +355,9 @@ fn tolerates_narrow(id: FormId) -> bool {
     )
 }
 
-/// The register that the instruction copies whole: `or` and `and` of a register with itself.
-fn copied(instr: &Instr) -> Option<u8> {
+/// From which register to which the instruction copies all bits: `or` and `and` of a register with
+/// itself.
+fn copied(instr: &Instr) -> Option<(u8, u8)> {
     if instr.id() != FormId::Logic || !matches!(instr.op_name(), "or" | "and") {
         return None;
     }
@@ -359,5 +366,5 @@ fn copied(instr: &Instr) -> Option<u8> {
         _ => None,
     };
     let (dst, a, b) = (whole(0)?, whole(1)?, whole(2)?);
-    (a == b && dst < 96).then_some(a as u8)
+    (a == b).then_some((a as u8, dst as u8))
 }
