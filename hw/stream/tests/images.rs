@@ -1111,3 +1111,27 @@ fn big_tiles() {
     }
     assert_eq!(table.len(), 7);
 }
+
+/// images, 7.4, shortcut (b), where it holds by rule: squares of powers of two.
+#[test]
+fn square_trees() {
+    for bytes in [1u64, 2, 4, 8, 16] {
+        for size in (0..=14).map(|n| 1u64 << n) {
+            let (mut sum, mut expected) = (0u64, Vec::new());
+            let mut in_tail = false;
+            for side in (0..=size.ilog2()).map(|level| size >> level) {
+                // Whole tiles in even columns come by themselves.
+                let level_size = (side * side * bytes).max(0x80);
+                if level_size <= 0x8000 && !in_tail {
+                    in_tail = true;
+                    sum = sum.next_multiple_of(0x8000);
+                }
+                expected.push(sum);
+                sum += level_size;
+            }
+            let tiled = Tiled::new(image((size as u32, size as u32), bytes, 1, true)).unwrap();
+            assert_eq!(offsets(&tiled), expected, "{size} {bytes}");
+            assert_eq!(tiled.tree_size(), sum, "{size} {bytes}");
+        }
+    }
+}
