@@ -8,12 +8,20 @@
 //! Facts come from `docs/hw`; each item names chapter and section and its mark.
 
 pub mod arena;
+mod bits;
 mod bytes;
 pub mod cdm;
+mod codes;
+mod descriptor;
 mod error;
+pub mod format;
 pub mod launcher;
+pub mod layout;
 pub mod lint;
 pub mod root;
+pub mod sampler;
+pub mod store;
+pub mod texture;
 pub mod window;
 
 pub use error::{Error, Result};

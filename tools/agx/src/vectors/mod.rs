@@ -6,9 +6,11 @@
 //! counted as unchecked, with the reason.
 
 mod bind;
+mod descriptor;
 mod encode;
 mod exec;
 mod launch;
+mod layout;
 mod load;
 mod meaning;
 mod ops;
@@ -151,7 +153,8 @@ fn check_line(line: &[u8]) -> (Option<String>, Outcome) {
             Err(problem) => Outcome::Failed(problem),
         },
         Some("exec") => exec::check(json),
-        Some(kind @ ("descriptor" | "layout")) => Outcome::Unchecked(format!("kind {kind}")),
+        Some("descriptor") => descriptor::check(json),
+        Some("layout") => layout::check(json),
         Some(kind) => Outcome::Failed(format!("kind `{kind}` is not known")),
         None => Outcome::Failed("no vector: it has no kind".to_owned()),
     };
