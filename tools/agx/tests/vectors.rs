@@ -143,9 +143,7 @@ fn whole_programs_hold() {
 
 #[test]
 fn other_kinds_are_counted_as_unchecked() {
-    for (file, count) in [
-        ("../../hw/isa/vectors/outside.jsonl", 11),
-    ] {
+    for (file, count) in [("../../hw/isa/vectors/outside.jsonl", 11)] {
         let run = check(file);
         assert_eq!(run.code, Some(0), "{}", run.out);
         assert_eq!(

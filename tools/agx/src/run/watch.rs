@@ -28,28 +28,26 @@ pub(super) struct Watch {
 impl Watch {
     /// A GPU as the options say.
     pub(super) fn new(options: &Options, config: &SimConfig) -> anyhow::Result<Watch> {
+        let checks = if options.recorded {
+            strict::Options::RECORDED
+        } else {
+            strict::Options::COMPILER
+        };
+        let checks = config.strict.then_some(checks);
         let gpu = Gpu::new(GpuConfig {
             // One thread executes in one order, which a trace can show.
             threads: if options.trace { 1 } else { config.threads },
             watchdog: config.instruction_limit,
-            strict: config.strict,
+            strict: checks,
             ..GpuConfig::default()
         })?;
         let filter = Filter {
             limit: TRACE_LIMIT,
             ..Filter::ALL
         };
-        let checks = if options.recorded {
-            strict::Options::RECORDED
-        } else {
-            strict::Options::COMPILER
-        };
         let observers = (
             options.trace.then(|| Traces::new(filter)),
-            (
-                config.strict.then_some(Checks(checks)),
-                options.profile.then(Profiles::default),
-            ),
+            (checks.map(Checks), options.profile.then(Profiles::default)),
         );
         Ok(Watch {
             gpu,
