@@ -1112,6 +1112,32 @@ fn big_tiles() {
     assert_eq!(table.len(), 7);
 }
 
+/// The exception of images, 7.3, where it shows: a level of blocks that fills its columns, below
+/// an odd number of columns, has one column more. No row of 13.12 is such a level.
+#[test]
+fn padded_stride_of_blocks() {
+    assert!(section("7.3").contains("stride_l is one larger"));
+    let columns = |width, element| {
+        let described = Image {
+            element,
+            ..image((width, 512), 1, 1, true)
+        };
+        let tiled = Tiled::new(described).unwrap();
+        assert_eq!(tiled.first_small(), 2);
+        let level = tiled.levels()[1];
+        assert_eq!((level.width, level.height), (64, 64));
+        assert_eq!((level.tile_width, level.tile_height), (64, 32));
+        level.columns
+    };
+    // 129 blocks are three columns at level 0, 64 are one at level 1, and its stride is 65.
+    assert_eq!(columns(513, Element::block(4, 4, 8)), 2);
+    // 128 blocks are two columns at level 0: nothing is left over.
+    assert_eq!(columns(512, Element::block(4, 4, 8)), 1);
+    // Texels have no such exception.
+    let texels = Tiled::new(image((129, 128), 8, 1, true)).unwrap();
+    assert_eq!(texels.levels()[1].columns, 1);
+}
+
 /// images, 7.4, shortcut (b), where it holds by rule: squares of powers of two.
 #[test]
 fn square_trees() {
