@@ -643,7 +643,7 @@ proptest! {
     ) {
         let element = Element::texel(bytes);
         let default = Linear::default_stride(width, element).unwrap();
-        prop_assert!(default % 128 == 0 && default >= width * u32::from(bytes));
+        prop_assert!(default.is_multiple_of(128) && default >= width * u32::from(bytes));
         prop_assert!(default - width * u32::from(bytes) < 128);
         let stride = (default + 16 * slack).min(0x10_0000);
         let linear = Linear::new(width, height, element, stride).unwrap();

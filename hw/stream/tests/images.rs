@@ -1112,6 +1112,32 @@ fn big_tiles() {
     assert_eq!(table.len(), 7);
 }
 
+/// The exception of images, 7.3, where it shows: a level of blocks that fills its columns, below
+/// an odd number of columns, has one column more. No row of 13.12 is such a level.
+#[test]
+fn padded_stride_of_blocks() {
+    assert!(section("7.3").contains("stride_l is one larger"));
+    let columns = |width, element| {
+        let described = Image {
+            element,
+            ..image((width, 512), 1, 1, true)
+        };
+        let tiled = Tiled::new(described).unwrap();
+        assert_eq!(tiled.first_small(), 2);
+        let level = tiled.levels()[1];
+        assert_eq!((level.width, level.height), (64, 64));
+        assert_eq!((level.tile_width, level.tile_height), (64, 32));
+        level.columns
+    };
+    // 129 blocks are three columns at level 0, 64 are one at level 1, and its stride is 65.
+    assert_eq!(columns(513, Element::block(4, 4, 8)), 2);
+    // 128 blocks are two columns at level 0: nothing is left over.
+    assert_eq!(columns(512, Element::block(4, 4, 8)), 1);
+    // Texels have no such exception.
+    let texels = Tiled::new(image((129, 128), 8, 1, true)).unwrap();
+    assert_eq!(texels.levels()[1].columns, 1);
+}
+
 /// images, 7.4, shortcut (b), where it holds by rule: squares of powers of two.
 #[test]
 fn square_trees() {
@@ -1134,4 +1160,228 @@ fn square_trees() {
             assert_eq!(tiled.tree_size(), sum, "{size} {bytes}");
         }
     }
+}
+
+// --- Refusals --------------------------------------------------------------------------------------
+
+/// A record with bits `first..=last` set to `value`.
+fn with_bits<const N: usize>(mut bytes: [u8; N], first: usize, last: usize, value: u64) -> [u8; N] {
+    for bit in first..=last {
+        let mask = 1 << (bit % 8);
+        if value >> (bit - first) & 1 == 0 {
+            bytes[bit / 8] &= !mask;
+        } else {
+            bytes[bit / 8] |= mask;
+        }
+    }
+    bytes
+}
+
+/// Refused bits of a record that is legal without them: first, last, value.
+type Refused = (usize, usize, u64);
+
+fn assert_texture_refused(good: &Texture, refused: &[Refused]) {
+    let mut bytes = [0; RECORD_SIZE];
+    good.pack(&mut bytes).unwrap();
+    for (first, last, value) in refused {
+        let bad = with_bits(bytes, *first, *last, *value);
+        assert_ne!(bad, bytes, "{first} {last} {value}");
+        let result = Texture::unpack(&bad);
+        assert!(result.is_err(), "{first}..{last} = {value}: {result:?}");
+    }
+}
+
+fn assert_store_refused(good: &Store, refused: &[Refused]) {
+    let mut bytes = [0; RECORD_SIZE];
+    good.pack(&mut bytes).unwrap();
+    for (first, last, value) in refused {
+        let bad = with_bits(bytes, *first, *last, *value);
+        assert_ne!(bad, bytes, "{first} {last} {value}");
+        let result = Store::unpack(&bad);
+        assert!(result.is_err(), "{first}..{last} = {value}: {result:?}");
+    }
+}
+
+fn single_bits(bits: impl IntoIterator<Item = usize>) -> Vec<Refused> {
+    bits.into_iter().map(|bit| (bit, bit, 1)).collect()
+}
+
+/// images, 10.1: what a simulator must report of textures.
+#[test]
+fn refused_textures() {
+    let format = Format::R8G8B8A8Unorm;
+    let plain = Texture::tiled(format, Dimension::D2, 64, 32, 0x11_0004_0000);
+    let mut refused = vec![
+        (4, 5, 1),
+        (4, 5, 3),
+        (0, 3, 9),
+        (0, 3, 15),
+        (6, 12, 0x01),
+        (6, 12, 0x50),
+        (6, 12, 0x7f),
+        (13, 15, 6),
+        (13, 15, 7),
+        (13, 15, 4),
+        (16, 18, 6),
+        (25, 27, 7),
+        // The other of mipmapped and extended is missing; samples outside multisampled images.
+        (58, 58, 1),
+        (127, 127, 1),
+        (59, 59, 1),
+        (56, 56, 1),
+        // Layers of an image that has none; 42-bit addresses.
+        (110, 123, 5),
+        (102, 103, 1),
+        // A cube that is not square, a 1D image with rows.
+        (0, 3, 6),
+        (0, 3, 0),
+    ];
+    refused.extend(single_bits([57, 60, 61, 62, 63, 109, 124, 125]));
+    refused.extend(single_bits((104..108).chain(128..256)));
+    assert_texture_refused(&plain, &refused);
+
+    let tree = with_levels(plain, Levels::View { first: 1, last: 4 }, false);
+    // 64 texels have the levels 0 to 6.
+    let refused = [
+        (172, 175, 5),
+        (176, 179, 7),
+        (176, 179, 0),
+        (58, 58, 0),
+        (127, 127, 0),
+        (0, 3, 4),
+    ];
+    assert_texture_refused(&tree, &refused);
+
+    let linear = Texture::linear(format, 64, 32, 0x11_0004_0000, 256);
+    let mut refused = vec![(0, 3, 3), (0, 3, 5), (0, 3, 4), (6, 12, 0x74), (13, 15, 5)];
+    refused.extend(single_bits((56..64).chain([126, 127])));
+    assert_texture_refused(&linear, &refused);
+
+    let srgb = Texture::tiled(Format::R8G8B8A8Snorm, Dimension::D2, 64, 32, 0);
+    assert_texture_refused(&srgb, &[(108, 108, 1)]);
+
+    // Compression is a record, but nothing is known of its memory.
+    let mut bytes = [0; RECORD_SIZE];
+    plain.pack(&mut bytes).unwrap();
+    let bytes = with_bits(with_bits(bytes, 59, 59, 1), 127, 127, 1);
+    let compressed = Texture::unpack(&bytes).unwrap();
+    assert!(compressed.layout().is_err());
+    assert!(plain.layout().is_ok());
+    assert!(Texture::unpack(&texture::EMPTY).is_err());
+}
+
+/// images, 10.1, of stores.
+#[test]
+fn refused_stores() {
+    let store = |format, dimension| {
+        Store::tiled(format, StoreFrom::Tile, dimension, 64, 32, 0x11_0004_0000)
+    };
+    let plain = store(Format::R8G8B8A8Unorm, store::Dimension::D2).unwrap();
+    let mut refused = vec![
+        (4, 5, 1),
+        (4, 5, 3),
+        (0, 3, 6),
+        (0, 3, 7),
+        (0, 3, 9),
+        // No attachments: codes of blocks, extended range, subsampling.
+        (6, 12, 0x74),
+        (6, 12, 0x40),
+        (13, 15, 5),
+        (13, 15, 6),
+        (108, 121, 5),
+        (58, 58, 1),
+        (127, 127, 1),
+        (124, 124, 1),
+        (125, 125, 1),
+    ];
+    refused.extend(single_bits((52..58).chain([59, 60, 61, 62, 63])));
+    refused.extend(single_bits(
+        (102..108).chain([122, 123, 126]).chain(128..256),
+    ));
+    assert_store_refused(&plain, &refused);
+
+    let array = store::Dimension::D2Array { layers: 6 };
+    let array = store(Format::R8G8B8A8Unorm, array).unwrap();
+    assert_store_refused(&array, &[(124, 124, 0), (108, 121, 2048), (0, 3, 2)]);
+
+    let tree = Store {
+        memory: store::Memory::Tiled {
+            dimension: store::Dimension::D2,
+            levels: store::Levels::Level { level: 2, last: 5 },
+        },
+        ..plain
+    };
+    assert_store_refused(&tree, &[(172, 175, 6), (176, 179, 15), (0, 3, 4)]);
+
+    let format = Format::R8G8B8A8Unorm;
+    let linear = Store::linear(format, StoreFrom::Tile, 64, 32, 0, 256).unwrap();
+    let mut refused = vec![(0, 3, 3), (0, 3, 5)];
+    refused.extend(single_bits((124..128).chain([56, 58])));
+    assert_store_refused(&linear, &refused);
+
+    for format in [Format::D32Sfloat, Format::S8Uint, Format::Bc7UnormBlock] {
+        assert!(store_of(format).is_err(), "{format:?}");
+    }
+    assert!(Store::unpack(&store::EMPTY).is_err());
+}
+
+fn store_of(format: Format) -> agx_hw::Result<Store> {
+    Store::linear(format, StoreFrom::Shader, 16, 16, 0, 256)
+}
+
+/// images, 10.1, of samplers.
+#[test]
+fn refused_samplers() {
+    let good = Sampler::default().bits().to_le_bytes();
+    let mut refused = vec![
+        (23, 24, 2),
+        (25, 26, 3),
+        (27, 28, 3),
+        (29, 31, 6),
+        (32, 34, 7),
+        (35, 37, 6),
+        (61, 62, 3),
+        (20, 22, 5),
+        (39, 42, 7),
+        (39, 42, 0),
+        // The maximum is 14; the minimum must not exceed it.
+        (13, 19, 113),
+        (0, 9, 14 * 64 + 1),
+    ];
+    refused.extend(single_bits((10..13).chain(43..61)));
+    for (first, last, value) in refused {
+        let bad = with_bits(good, first, last, value);
+        let result = Sampler::from_bits(u64::from_le_bytes(bad));
+        assert!(result.is_err(), "{first}..{last} = {value}: {result:?}");
+    }
+    let mut slot = [0; SLOT_SIZE];
+    Sampler::default().pack(&mut slot).unwrap();
+    for byte in 8..SLOT_SIZE {
+        let mut slot = slot;
+        slot[byte] = 1;
+        assert!(Sampler::unpack(&slot).is_err(), "{byte}");
+    }
+}
+
+/// Errors say which field, which value, and what would be legal.
+#[test]
+fn errors_explain() {
+    let texture = Texture::tiled(Format::R8Unorm, Dimension::D2, 16385, 1, 0);
+    let text = texture.pack(&mut [0; RECORD_SIZE]).unwrap_err().to_string();
+    assert_eq!(text, "texture record: width = 0x4001: legal is 1..=16384");
+    let texture = Texture::tiled(Format::R8Unorm, Dimension::D2, 1, 1, 8);
+    let text = texture.pack(&mut [0; RECORD_SIZE]).unwrap_err().to_string();
+    assert_eq!(
+        text,
+        "texture record: address = 0x8: legal is a multiple of 16"
+    );
+    let texture = Texture::linear(Format::R8Unorm, 1, 1, 0, 24);
+    let text = texture.pack(&mut [0; RECORD_SIZE]).unwrap_err().to_string();
+    let legal = "a multiple of 16, 16..=0x100000";
+    assert_eq!(
+        text,
+        format!("texture record: row stride = 0x18: legal is {legal}")
+    );
+    let text = Texture::unpack(&[0; 4]).unwrap_err().to_string();
+    assert_eq!(text, "texture record: needs 0x20 bytes, 0x4 are there");
 }

@@ -21,6 +21,10 @@ pub const MIN_COMPRESSED: u32 = 16;
 
 /// Where texels lie, whichever way.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "the large one is the usual one, and it is not kept in numbers"
+)]
 pub enum Memory {
     /// Row by row.
     Linear(Linear),

@@ -366,7 +366,7 @@ impl Image {
         // What halving the number of columns or rows leaves over.
         let rest = |tiles: u64| u64::from(tiles & ((1 << number) - 1) != 0);
         let (rest_x, rest_y) = (rest(tiles_x), rest(tiles_y));
-        let tiles = (tiles_x * tiles_y >> (2 * number))
+        let tiles = ((tiles_x * tiles_y) >> (2 * number))
             + rest_x * (tiles_y >> number)
             + rest_y * (tiles_x >> number)
             + rest_x * rest_y;

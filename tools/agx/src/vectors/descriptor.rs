@@ -75,10 +75,6 @@ impl Inputs {
         Inputs(inputs.clone())
     }
 
-    pub(super) fn has(&self, key: &str) -> bool {
-        self.0.contains_key(key)
-    }
-
     pub(super) fn take(&mut self, key: &str) -> Result<Value, Problem> {
         let missing = || format!("input `{key}` is missing");
         self.0.remove(key).ok_or_else(missing)

@@ -203,7 +203,7 @@ fn describe(vector: &Stated, inputs: &mut Inputs) -> Result<Image, Problem> {
         _ => {
             image.width = inputs.size("width")?;
             image.height = inputs.size("height")?;
-            if inputs.has("mips") {
+            if vector.op != "texel_order" {
                 image.mipmapped = mipmapped(&image, &inputs.take("mips")?)?;
             }
         }
