@@ -887,3 +887,39 @@ fn several_commands_at_once() {
     });
     assert_eq!(machine.data.words(DATA, 1), [40 * 3200]);
 }
+
+#[test]
+fn configuration_from_the_environment() {
+    const EXPECTED: &str = "CORTLAND_TEST_EXPECTED";
+    if let Ok(expected) = std::env::var(EXPECTED) {
+        // The child of below.
+        let config = GpuConfig::from_env();
+        assert_eq!(format!("{} {:?}", config.threads, config.strict), expected);
+        return;
+    }
+    let compiler = Some(Options::COMPILER);
+    for (threads, strict, expected) in [
+        (None, None, (0, None)),
+        (Some("3"), Some("0"), (3, None)),
+        (Some("many"), Some(""), (0, None)),
+        (Some("1"), Some("1"), (1, compiler)),
+        (None, Some("yes"), (0, compiler)),
+        (None, Some("recorded"), (0, Some(Options::RECORDED))),
+    ] {
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+        child
+            .args(["--exact", "configuration_from_the_environment"])
+            .env(EXPECTED, format!("{} {:?}", expected.0, expected.1))
+            .env_remove("CORTLAND_SIM_THREADS")
+            .env_remove("CORTLAND_SIM_STRICT");
+        if let Some(threads) = threads {
+            child.env("CORTLAND_SIM_THREADS", threads);
+        }
+        if let Some(strict) = strict {
+            child.env("CORTLAND_SIM_STRICT", strict);
+        }
+        let output = child.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+    }
+    assert_eq!(GpuConfig::default().strict, None);
+}
