@@ -260,9 +260,10 @@ fn one_compare_exchange_wins() {
         },
         |wave| std::array::from_fn::<_, 16, _>(|i| wave.gprs[40 + i]),
     );
+    let lane = |n: u32, i: usize| won[n as usize / 32][i].0[n as usize % 32];
     for i in 0..16 {
         let winners: Vec<u32> = (0..128)
-            .filter(|&n| won[n as usize / 32][i].0[n as usize % 32] == 0)
+            .filter(|&n| lane(n, i) == 0)
             .map(|n| n + 1)
             .collect();
         assert_eq!(winners, rig.read_words(4 * i, 1), "word {i}");

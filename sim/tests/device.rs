@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use agx_isa::{FormId, Instr};
 use agx_sim::fault::FaultKind;
 use agx_sim::memory::{Bo, PAGE_SIZE, Region};
 use agx_sim::shader::{Exit, Lanes};
@@ -203,8 +204,8 @@ fn loaded(case: &Case, memory: &Memory, data: &[Lanes; 4]) -> [Lanes; 4] {
             let mask = ((1u128 << bits) - 1) << at;
             wide = wide & !mask | value << at;
         }
-        for i in 0..4 {
-            out[i].0[lane] = (wide >> (32 * i)) as u32;
+        for (i, register) in out.iter_mut().enumerate() {
+            register.0[lane] = (wide >> (32 * i)) as u32;
         }
     }
     out
@@ -275,6 +276,61 @@ fn index() -> impl Strategy<Value = Vec<u32>> {
 }
 
 fn case() -> impl Strategy<Value = Case> {
+    prop_oneof![any_case(), near_run()]
+}
+
+/// Runs that end near the end of a page, and accesses that only just are none.
+fn near_run() -> impl Strategy<Value = Case> {
+    let odd = prop_oneof![Just(None), (0usize..32, -5i64..6).prop_map(Some)];
+    (
+        0..FORMATS.len(),
+        proptest::sample::select(vec![4u64, 0x10, 0x14, 0x18, 0x1c, 0x20]),
+        0u64..34,
+        0u64..4,
+        odd,
+        any::<bool>(),
+        any::<bool>(),
+        prop_oneof![Just(!0u32), any::<u32>()],
+    )
+        .prop_map(|(format, page, lanes, more, odd, register, high, active)| {
+            let (_, size, count) = FORMATS[format];
+            let bytes = size * count as u64;
+            let start = DATA + page * 0x1000 - lanes * bytes + more;
+            let shift = |lane: usize| match odd {
+                Some((odd, by)) if odd == lane => by,
+                _ => 0,
+            };
+            // The index counts accesses where a scale allows that, else there is none.
+            let indexed = bytes.is_power_of_two() && !register;
+            Case {
+                format,
+                scale: if indexed { bytes.trailing_zeros() } else { 0 },
+                offset: 0,
+                index: Some(
+                    (0..32)
+                        .map(|lane| {
+                            if indexed {
+                                (100 + lane as i64 + shift(lane)) as u32
+                            } else {
+                                0
+                            }
+                        })
+                        .collect(),
+                ),
+                base: if indexed {
+                    vec![start - 100 * bytes]
+                } else {
+                    (0..32)
+                        .map(|lane| (start + lane as u64 * bytes).wrapping_add_signed(shift(lane)))
+                        .collect()
+                },
+                high,
+                active,
+            }
+        })
+}
+
+fn any_case() -> impl Strategy<Value = Case> {
     (
         0..FORMATS.len(),
         0u32..5,
@@ -394,6 +450,102 @@ proptest! {
         });
         prop_assert_eq!(fault.shader.unwrap().lane, Some(lane as u8));
         prop_assert!(memory.content() == before);
+    }
+}
+
+/// Forms of device, threadgroup and scratch memory, atomics, subgroups and barriers.
+const FORMS: [FormId; 25] = [
+    FormId::DevLoad,
+    FormId::DevStore,
+    FormId::DevAtomic,
+    FormId::DevAtomic0,
+    FormId::AtomicResult,
+    FormId::TgLoad,
+    FormId::TgLoad0,
+    FormId::TgStore,
+    FormId::TgStore0,
+    FormId::TgAtomic0,
+    FormId::TgAtomic,
+    FormId::ScrSave,
+    FormId::ScrFill,
+    FormId::PrivLoad,
+    FormId::PrivStore,
+    FormId::SgReduce,
+    FormId::SgShuffle,
+    FormId::SgShuffle12,
+    FormId::SgBallot,
+    FormId::SgBallotC,
+    FormId::Deriv,
+    FormId::Barrier,
+    FormId::TileAccess,
+    FormId::TileFence,
+    FormId::TileStore,
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(6000))]
+
+    /// Whatever decodes runs to an end or a fault, on any register contents, and changes no register of
+    /// an inactive lane.
+    #[test]
+    fn anything_that_decodes_executes(
+        form in proptest::sample::select(FORMS.to_vec()),
+        bits: u128,
+        keep: u128,
+        seed: u64,
+        active in prop_oneof![Just(0u32), Just(!0), any::<u32>()],
+        strict in any::<bool>(),
+        bytes in proptest::sample::select(vec![0u32, 2, 128]),
+    ) {
+        // Some of the free bits zero: otherwise most forms would rarely be legal.
+        let row = form.form();
+        let free = bits & if seed % 3 == 0 { !0 } else { keep };
+        let inside = (1u128 << (8 * u32::from(row.len).min(15))) - 1;
+        let Ok(instr) = Instr::from_word(form, (row.value | free & !row.mask) & inside) else {
+            return Ok(());
+        };
+        let mut code = instr.bits().to_le_bytes()[..usize::from(row.len)].to_vec();
+        if instr.wants_atomic_result() {
+            code.extend([0x4c, 0x80, 0x09, 0xa7, 0x00, 0x20, 0x00, 0x00]);
+        }
+        code.extend([0x0e, 0, 0, 0]);
+        let mut rig = Rig::bytes(code);
+        rig.active = active;
+        rig.strict = strict;
+        rig.scratch_bytes = bytes;
+        rig.threadgroup_bytes = bytes;
+        for word in 0..=255u8 {
+            rig.uniforms.set(word, (seed as u32).wrapping_mul(u32::from(word) | 1));
+        }
+        rig.run(
+            |wave| {
+                let mut state = seed | 1;
+                for register in &mut wave.gprs {
+                    *register = Lanes::from_fn(|_| {
+                        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+                        // Large and small numbers.
+                        (state >> 32) as u32 >> (state >> 27 & 31)
+                    });
+                }
+            },
+            |wave, exit| {
+                prop_assert!(matches!(exit, Exit::Stop | Exit::Fault(_)), "{:?}", exit);
+                if let Exit::Fault(fault) = exit {
+                    prop_assert!(strict || !fault.kind.is_strict(), "{}", fault);
+                }
+                let mut state = seed | 1;
+                for register in &wave.gprs {
+                    for lane in 0..32 {
+                        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+                        let before = (state >> 32) as u32 >> (state >> 27 & 31);
+                        if active >> lane & 1 == 0 {
+                            prop_assert_eq!(register.0[lane], before, "{}", instr);
+                        }
+                    }
+                }
+                Ok(())
+            },
+        )?;
     }
 }
 

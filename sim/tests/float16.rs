@@ -218,20 +218,43 @@ proptest! {
         }
     }
 
-    /// Addends that bring the sum close to the middle between two fp16.
+    /// Products that are almost half a unit of the addend: fp32 alone would make ties of the sums.
     #[test]
-    fn fused_near_ties(a in list(half()), b in list(half()), step in list(0u32..4)) {
-        let c: Vec<u32> = (0..32)
+    fn fused_near_ties(
+        a in list(0x3c00u32..0x4000),
+        c in list(0x3000u32..0x7b00),
+        negative in any::<[u32; 2]>(),
+    ) {
+        let flip = |half: u32, which: usize, i: usize| half | (negative[which] >> i & 1) << 15;
+        let b: Vec<u32> = (0..32)
             .map(|i| {
-                let product = half_value(a[i]) * half_value(b[i]);
-                // A multiple of a power of two that leaves the product as the small part.
-                let large = product.abs() * 2f64.powi(8 + step[i] as i32 * 3);
-                half_from(large)
+                let unit = half_value(c[i] + 1) - half_value(c[i]);
+                flip(half_from(unit / 2.0 / half_value(a[i])), 0, i)
             })
             .collect();
+        let c: Vec<u32> = (0..32).map(|i| flip(c[i], 1, i)).collect();
         let fused = line("hfma r3.h, r1.l, r2.l, r4.l", &[a.clone(), b.clone(), c.clone()]);
         for i in 0..32 {
             prop_assert_eq!(fused[i], model_fma(a[i], b[i], c[i]), "{:x} {:x} {:x}", a[i], b[i], c[i]);
+        }
+    }
+
+    /// Products close to the middle between two fp16.
+    #[test]
+    fn mixed_near_ties(
+        b in list(0x0001u32..0x7c00),
+        target in list(0x0000u32..0x7bff),
+        off in proptest::collection::vec(-3i32..=3, 32),
+    ) {
+        let a: Vec<u32> = (0..32)
+            .map(|i| {
+                let middle = (half_value(target[i]) + half_value(target[i] + 1)) / 2.0;
+                ((middle / half_value(b[i])) as f32).to_bits().wrapping_add_signed(off[i])
+            })
+            .collect();
+        let products = line("hmul_mix r95.l, r1, r2.l", &[a.clone(), b.clone()]);
+        for i in 0..32 {
+            prop_assert_eq!(products[i], model_mul_mix(a[i], b[i]), "{:x} {:x}", a[i], b[i]);
         }
     }
 
@@ -252,26 +275,13 @@ proptest! {
     }
 }
 
-/// A product and a far smaller addend: fp32 alone would round twice.
+/// (1 + 2^-10)(1 - 2^-10) is a little less than 1, which is half a unit of 2050. An fp32 sum would be
+/// the tie 2051 and round to 2052.
 #[test]
 fn fused_rounds_once() {
-    let cases = [
-        // 2048 + 1 is the middle between 2048 and 2050.
-        (0x6800, 0x3c00, 0x3c00),
-        (0x3c01, 0x6801, 0x8001),
-        (0x3c01, 0x6801, 0x0001),
-        (0x0001, 0x0001, 0x6801),
-        (0x8001, 0x0001, 0x6801),
-        (0x0001, 0x3800, 0x0400),
-        (0x0001, 0x3801, 0x0001),
-        (0x7bff, 0x3c00, 0x4bff),
-        (0x7bff, 0x3c00, 0x4c00),
-        (0x7bff, 0x7bff, 0xfbff),
-    ];
-    for (a, b, c) in cases {
-        let result = line("hfma r3.l, r1.l, r2.l, r4.l", &[vec![a], vec![b], vec![c]]);
-        assert_eq!(result[0], model_fma(a, b, c), "{a:#06x} {b:#06x} {c:#06x}");
-    }
+    let inputs = [vec![0x3c01, 0xbc01], vec![0x3bfe; 2], vec![0x6801, 0xe801]];
+    let results = line("hfma r3.l, r1.l, r2.l, r4.l", &inputs);
+    assert_eq!(results, [0x6801, 0xe801]);
 }
 
 #[test]

@@ -90,7 +90,7 @@ fn entry_and_extents() {
         (1022, 0xff80),
     ] {
         let bytes = format!("f7002a{:02x}{:02x}0000000000", p & 0xff, p >> 8);
-        let rounded = (count + 1) / 2 * 2;
+        let rounded = u32::next_multiple_of(count, 2);
         assert_eq!(
             hex(&bytes).extents(),
             Some(extents(rounded, 0, 0)),

@@ -404,7 +404,7 @@ fn run_load<const SIZE: usize, const COUNT: usize>(wave: &mut Wave<'_>, op: &Mic
             } else if let Some(host) = wave.group.tlb.translate(aligned, Access::Read) {
                 match op.dst {
                     // Straight to the registers; lowering has made sure that they exist.
-                    Dst::Gpr(first) if wave.active() == !0 && SIZE * COUNT % 4 == 0 => {
+                    Dst::Gpr(first) if wave.active() == !0 && (SIZE * COUNT).is_multiple_of(4) => {
                         let first = usize::from(first);
                         let target = &mut wave.gprs[first..first + registers];
                         // SAFETY: the whole run is in the page that was translated.

@@ -90,9 +90,12 @@ fn constant(instr: &Instr, index: usize) -> u32 {
     }
 }
 
+/// A lane's result from its number and all registers.
+type LaneValue = dyn Fn(usize, &[Lanes; 96]) -> u32;
+
 /// Works out an instruction that is not under test; `false` when it is one that is.
 fn by_hand(instr: &Instr, gprs: &mut [Lanes; 96]) -> bool {
-    let value: Box<dyn Fn(usize, &[Lanes; 96]) -> u32> = match instr.id() {
+    let value: Box<LaneValue> = match instr.id() {
         // Thread in grid and in workgroup: with one group of one SIMD group, the lane.
         FormId::GetSr32 | FormId::GetSr16 => Box::new(|lane, _| lane as u32),
         FormId::Zext16 => {

@@ -28,15 +28,26 @@ const COMPUTE: [u32; 20] = [
     0xa7, 0xa8, 0xa9, 0xaa,
 ];
 
-/// Position in the workgroup along `axis` of invocation `index`.
-#[inline(always)]
-fn local(size: [u32; 3], axis: usize, index: u32) -> u32 {
-    let [x, y, _] = size.map(|n| n.max(1));
-    match axis {
-        0 => index % x,
-        1 => index / x % y,
-        _ => index / x / y,
-    }
+/// Position in the workgroup along `axis` of 32 invocations from `first` on.
+///
+/// Divides for the first only, then counts: many shaders begin with this.
+fn positions(size: [u32; 3], axis: usize, first: u32) -> Lanes {
+    let [width, height, _] = size.map(|n| n.max(1));
+    let (mut x, row) = (first % width, first / width);
+    let (mut y, mut z) = (row % height, row / height);
+    Lanes::from_fn(|_| {
+        let position = [x, y, z][axis];
+        x += 1;
+        if x == width {
+            x = 0;
+            y += 1;
+            if y == height {
+                y = 0;
+                z = z.wrapping_add(1);
+            }
+        }
+        position
+    })
 }
 
 /// A register's value in each lane.
@@ -49,10 +60,7 @@ fn value(wave: &Wave<'_>, register: u32) -> Lanes {
         _ if dispatch.stage == Stage::Launcher => return Lanes::ZERO,
         _ => {}
     }
-    let index = |lane: usize| {
-        let first = wave.simd_group.wrapping_mul(LANES as u32);
-        first.wrapping_add(lane as u32)
-    };
+    let first = wave.simd_group.wrapping_mul(LANES as u32);
     let axis = |first: u32| (register - first) as usize % 3;
     match register {
         0x85 => Lanes::splat(wave.simd_group),
@@ -60,14 +68,12 @@ fn value(wave: &Wave<'_>, register: u32) -> Lanes {
         0x9c..=0x9e => Lanes::splat(wave.group.id[axis(0x9c)]),
         0xa0..=0xa2 => {
             let axis = axis(0xa0);
-            let first = wave.group.id[axis].wrapping_mul(dispatch.local[axis]);
-            Lanes::from_fn(|lane| first.wrapping_add(local(dispatch.local, axis, index(lane))))
+            let start = wave.group.id[axis].wrapping_mul(dispatch.local[axis]);
+            let position = positions(dispatch.local, axis, first);
+            Lanes::from_fn(|lane| start.wrapping_add(position.0[lane]))
         }
-        0xa4..=0xa6 => {
-            let axis = axis(0xa4);
-            Lanes::from_fn(|lane| local(dispatch.local, axis, index(lane)))
-        }
-        0xa7 => Lanes::from_fn(index),
+        0xa4..=0xa6 => positions(dispatch.local, axis(0xa4), first),
+        0xa7 => Lanes::from_fn(|lane| first.wrapping_add(lane as u32)),
         0xa8..=0xaa => Lanes::splat(dispatch.groups[axis(0xa8)]),
         // The helper flag.
         _ => Lanes::ZERO,
