@@ -232,7 +232,7 @@ impl Scheduler {
         if self.chip == Chip::A18Pro && job.failed.is_none() {
             job.failed = outcome.err();
         }
-        if job.inputs == 0 && index == 0 {
+        if job.inputs == 0 {
             state.publish(key, &mut afterwards);
             self.start(&mut state);
         }

@@ -187,6 +187,23 @@ fn a_barrier_on_the_other_ring_waits_for_that_command() {
 }
 
 #[test]
+fn a_barrier_counts_from_its_own_submit() {
+    let rig = Rig::new();
+    for stream in [1, 2] {
+        rig.gates.open(stream);
+    }
+    wait(&rig.submit(&[], vec![command(R, 1, NO, NO), command(R, 2, NO, NO)]));
+    let fence = rig.submit(&[], vec![command(R, 3, NO, NO), command(C, 4, nth(1), NO)]);
+    rig.gates.wait_for(3);
+    // Gives a wrong start the time to happen.
+    std::thread::sleep(Duration::from_millis(5));
+    assert!(!rig.gates.started(4));
+    rig.gates.open(4);
+    rig.gates.open(3);
+    wait(&fence);
+}
+
+#[test]
 fn barrier_0_waits_for_earlier_submits_only() {
     let rig = Rig::new();
     rig.submit(&[], vec![command(R, 1, NO, NO)]);
