@@ -10,11 +10,12 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use agx_isa::{FormId, Instr, Mode, decode};
+use agx_isa::{AccessKind, File, FormId, Instr, Mode, decode};
 
 use super::lower::{Refused, lower, trap};
 use super::microop::MicroOp;
 use super::strict::Checks;
+use super::wave::GPRS;
 use crate::memory::{Mappings, PAGE_SIZE};
 
 /// Longest instruction, in bytes (isa-0, 1.1).
@@ -52,6 +53,8 @@ pub struct Program {
     code: Vec<(u64, Vec<u8>)>,
     /// Something reached could not be fetched: the program depends on what is *not* mapped.
     incomplete: bool,
+    /// General registers that some instruction writes, a bit each.
+    written_gprs: u128,
     checks: OnceLock<Checks>,
 }
 
@@ -73,6 +76,13 @@ impl Program {
     #[must_use]
     pub fn ops(&self) -> &[MicroOp] {
         &self.ops
+    }
+
+    /// General registers that some instruction writes, a bit each.
+    #[inline]
+    #[must_use]
+    pub fn written_gprs(&self) -> u128 {
+        self.written_gprs
     }
 
     /// What each micro-op was.
@@ -145,6 +155,7 @@ struct Builder<'m> {
     queue: Vec<u64>,
     code: Vec<(u64, Vec<u8>)>,
     incomplete: bool,
+    written_gprs: u128,
 }
 
 impl<'m> Builder<'m> {
@@ -158,6 +169,7 @@ impl<'m> Builder<'m> {
             queue: Vec::new(),
             code: Vec::new(),
             incomplete: false,
+            written_gprs: 0,
         }
     }
 
@@ -177,6 +189,7 @@ impl<'m> Builder<'m> {
             info: self.info,
             code: merge(self.code),
             incomplete: self.incomplete,
+            written_gprs: self.written_gprs,
             checks: OnceLock::new(),
         }
     }
@@ -239,6 +252,12 @@ impl<'m> Builder<'m> {
         if instr.flow() == Flow::Call {
             // Where to return to.
             op.imm[3] = index as u32 + 1;
+        }
+        for access in instr.accesses() {
+            if access.reg.file == File::Gpr && access.kind != AccessKind::Read {
+                let registers = (1u128 << access.count.min(GPRS as u8)) - 1;
+                self.written_gprs |= registers << access.reg.index.min(GPRS as u16);
+            }
         }
         self.push(address, Some(instr), op, refused);
         !matches!(instr.flow(), Flow::Stop | Flow::Return | Flow::Trap)

@@ -64,6 +64,8 @@ pub struct Wave<'g> {
     publications: Option<Box<[Lanes; PUBLICATIONS]>>,
     /// What the launch blocks said, in a launch program.
     pub launch: super::control::LaunchState,
+    /// Registers that the programs run since the start may have written.
+    dirty: u128,
     executed: u64,
     serial: u64,
 }
@@ -92,6 +94,7 @@ impl<'g> Wave<'g> {
             scratch: Vec::new(),
             publications: None,
             launch: super::control::LaunchState::default(),
+            dirty: 0,
             executed: 0,
             serial: NEXT.fetch_add(1, Ordering::Relaxed),
         });
@@ -99,9 +102,16 @@ impl<'g> Wave<'g> {
         wave
     }
 
-    /// Makes it another SIMD group at its start, as [`Wave::new`] would, without allocating.
+    /// Makes it another SIMD group at its start, as [`Wave::new`] would, without allocating. Registers
+    /// that no program wrote are not looked at: whoever sets them from outside makes a new one.
     pub fn restart(&mut self, group: &'g Workgroup<'g>, simd_group: u32, active: u32) {
-        self.gprs.fill(Lanes::ZERO);
+        // Most programs write few registers, and clearing all takes longer than a short program.
+        let mut dirty = std::mem::take(&mut self.dirty);
+        while dirty != 0 {
+            self.gprs[dirty.trailing_zeros() as usize] = Lanes::ZERO;
+            dirty &= dirty - 1;
+        }
+        debug_assert!(self.gprs.iter().all(|reg| *reg == Lanes::ZERO));
         self.predicates = [0; BANKS];
         self.stack.clear();
         self.links.clear();
@@ -110,6 +120,7 @@ impl<'g> Wave<'g> {
         self.simd_group = simd_group;
         self.fault = None;
         self.scratch.fill(0);
+        self.atomic_result = Lanes::ZERO;
         if let Some(words) = &mut self.publications {
             words.fill(Lanes::ZERO);
         }
@@ -286,6 +297,7 @@ impl<'g> Wave<'g> {
 
     /// Executes up to about `budget` instructions.
     pub fn run<O: Observer>(&mut self, program: &Program, budget: u64, observer: &mut O) -> Exit {
+        self.dirty |= program.written_gprs();
         let limit = self.group.dispatch.watchdog;
         let mut left = budget;
         loop {
