@@ -577,6 +577,17 @@ fn bodies_that_do_not_end() {
     assert_eq!(fault.kind, FaultKind::Watchdog { limit: 1 << 20 });
     let place = fault.shader.unwrap();
     assert_eq!((place.workgroup, place.pc), ([0; 3], BODIES));
+    // Barrier after barrier.
+    let barriers = "again: barrier.threadgroup\nbr_any again\nstop";
+    let fault = machine
+        .dispatch(&lenient(1), barriers, [64, 1, 1], [64, 1, 1])
+        .unwrap_err();
+    assert_eq!(fault.kind, FaultKind::Watchdog { limit: 1 << 20 });
+    let launcher = machine.launcher_text(barriers);
+    let fault = machine
+        .run_records(&lenient(1), &[direct(launcher, grid([1; 3], [1; 3]))])
+        .unwrap_err();
+    assert_eq!(fault.kind, FaultKind::Watchdog { limit: 1 << 20 });
     // A launch program that does not end.
     let launcher = machine.launcher_text(forever);
     let fault = machine

@@ -84,15 +84,17 @@ fn execute<O: Observer>(
 ) -> Result<Option<Outcome>, Box<Fault>> {
     let mut wave = Wave::new(group, 0, 1);
     loop {
-        match wave.run(program, u64::MAX, observer) {
-            Exit::Yield | Exit::Barrier => {}
-            Exit::Fault(fault) => return Err(fault),
-            Exit::Stop => break,
+        let exit = wave.run(program, u64::MAX, observer);
+        if let Exit::Fault(fault) = exit {
+            return Err(fault);
         }
-    }
-    if group.dispatch.cancel.load(Ordering::Relaxed) {
-        // It may not have come to its end.
-        return Ok(None);
+        if group.dispatch.cancel.load(Ordering::Relaxed) {
+            // It may not have come to its end.
+            return Ok(None);
+        }
+        if matches!(exit, Exit::Stop) {
+            break;
+        }
     }
     outcome(&wave).map(Some).map_err(|reason| {
         let kind = FaultKind::IllegalInstruction(reason);
