@@ -33,7 +33,7 @@
 use agx_isa::{FormId, Instr, Value, reduce_type};
 
 use super::alu::float32::{finish, flush};
-use super::alu::half::widen;
+use super::alu::half::{narrow, widen};
 use super::device::lanes_of;
 use super::lanes::{LANES, Lanes};
 use super::microop::{Exec, MicroOp, Step};
@@ -57,30 +57,6 @@ mod operation {
     pub(super) const FMIN: u32 = 0b1101;
     pub(super) const FMUL: u32 = 0b1110;
     pub(super) const FMAX: u32 = 0b1111;
-}
-
-/// fp32 to fp16 bits, to nearest even, subnormals kept, NaN canonical (isa-4, 11.2; HW).
-#[inline(always)]
-fn narrow(value: f32) -> u32 {
-    let bits = value.to_bits();
-    let sign = bits >> 16 & 0x8000;
-    let magnitude = bits & 0x7fff_ffff;
-    if magnitude > 0x7f80_0000 {
-        return 0x7e00;
-    }
-    let rounded = if magnitude >= 0x3880_0000 {
-        // Normal in fp16: round the 13 bits away, then correct the bias. 0x477ff000 and above, the
-        // halfway point past the largest fp16, become infinity.
-        let odd = magnitude >> 13 & 1;
-        let value = (magnitude.wrapping_add(0x0fff + odd) >> 13).wrapping_sub(0x1c000);
-        value.min(0x7c00)
-    } else {
-        // A multiple of 2^-24 after rounding: adding 0.5, whose last bit is 2^-24, rounds it.
-        (f32::from_bits(magnitude) + 0.5)
-            .to_bits()
-            .wrapping_sub(0.5f32.to_bits())
-    };
-    sign | rounded
 }
 
 /// The lesser (or greater) of two fp32: compared flushed, passed unflushed, `b` on a tie (isa-4, 11.2).
@@ -113,7 +89,7 @@ const fn identity(op: u32) -> u32 {
 fn single<const OP: u32>(value: u32) -> u32 {
     match OP {
         operation::FADD | operation::FMUL => finish::<false>(f32::from_bits(flush(value))),
-        operation::HADD | operation::HMUL => narrow(f32::from_bits(widen(value & 0xffff))),
+        operation::HADD | operation::HMUL => narrow(widen(value & 0xffff)),
         operation::FMIN | operation::FMAX => choose(value, value, false),
         _ => value,
     }
@@ -128,10 +104,8 @@ fn combine<const OP: u32>(a: u32, b: u32) -> u32 {
     // A sum or product of two fp16 is exact in fp32 or far from a rounding boundary of fp16
     // (24 >= 2 * 11 + 2), so it is rounded once.
     let half = |f: fn(f32, f32) -> f32| {
-        narrow(f(
-            f32::from_bits(widen(a & 0xffff)),
-            f32::from_bits(widen(b & 0xffff)),
-        ))
+        let (a, b) = (widen(a & 0xffff), widen(b & 0xffff));
+        narrow(f(f32::from_bits(a), f32::from_bits(b)).to_bits())
     };
     match OP {
         operation::AND => a & b,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! A SIMD group: its registers, its masks, and the loop that executes it.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::control::Scope;
@@ -70,8 +71,23 @@ pub struct Wave<'g> {
     serial: u64,
 }
 
-/// Number of the next SIMD group that starts, in this process.
-static NEXT: AtomicU64 = AtomicU64::new(1);
+/// A number that no SIMD group of this process had before. Threads take numbers in blocks, so that
+/// they do not contend for one counter.
+fn next_serial() -> u64 {
+    const BLOCK: u64 = 1 << 20;
+    static NEXT_BLOCK: AtomicU64 = AtomicU64::new(0);
+    thread_local! {
+        static NEXT: Cell<u64> = const { Cell::new(0) };
+    }
+    NEXT.with(|next| {
+        let mut serial = next.get();
+        if serial.is_multiple_of(BLOCK) {
+            serial = NEXT_BLOCK.fetch_add(BLOCK, Ordering::Relaxed);
+        }
+        next.set(serial + 1);
+        serial
+    })
+}
 
 impl<'g> Wave<'g> {
     /// A SIMD group at the first micro-op, with these lanes active and all registers zero (the
@@ -96,7 +112,7 @@ impl<'g> Wave<'g> {
             launch: super::control::LaunchState::default(),
             dirty: 0,
             executed: 0,
-            serial: NEXT.fetch_add(1, Ordering::Relaxed),
+            serial: next_serial(),
         });
         wave.set_active(active);
         wave
@@ -127,7 +143,7 @@ impl<'g> Wave<'g> {
         self.launch = super::control::LaunchState::default();
         self.initial = active;
         self.executed = 0;
-        self.serial = NEXT.fetch_add(1, Ordering::Relaxed);
+        self.serial = next_serial();
         self.set_active(active);
     }
 

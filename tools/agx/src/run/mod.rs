@@ -168,6 +168,7 @@ pub(crate) fn run(options: &Options, out: &mut impl Write) -> anyhow::Result<boo
     }
     let machine = Machine::new(options)?;
     let done = machine.execute(&code)?;
+    machine.report(out)?;
     if options.prints.is_empty() {
         for (index, buffer) in options.buffers.iter().enumerate() {
             let after = machine.buffer(index);
@@ -187,7 +188,6 @@ pub(crate) fn run(options: &Options, out: &mut impl Write) -> anyhow::Result<boo
         let length = options.buffers[save.index].bytes.len();
         write_file(&save.path, &bytes[..length])?;
     }
-    machine.report(out)?;
     match done {
         machine::Done::Completed => Ok(true),
         machine::Done::Fault(text) => {
