@@ -412,6 +412,42 @@ fn unknown_operations() {
     assert_eq!(refused, 21);
 }
 
+/// ATOMIC_RESULT is reserved unless it stands directly behind an atomic that returns its value
+/// (isa-0, 1.4): there is nothing that it could deliver.
+#[test]
+fn results_without_an_atomic() {
+    let result = "4c 80 09 a7 00 20 00 00";
+    let returning = "67 01 54 00 00 82 81 82 00 02 00 00 60 02";
+    let discarding = "67 01 54 00 00 82 81 82 00 40 00 00 60 02";
+    let over = "0f 00 54 18 00 00 00 00 00 00";
+    for (before, refused) in [
+        (String::new(), true),
+        (discarding.to_owned(), true),
+        // The value is delivered once.
+        (format!("{returning} {result}"), true),
+        // Jumped to, past the atomic.
+        (format!("{over} {returning}"), true),
+        (returning.to_owned(), false),
+    ] {
+        let rig = Rig::hex(&format!("{before} {result} 0e 00 00 00"));
+        rig.pointer(2, DATA);
+        rig.run(
+            |_| {},
+            |wave, exit| match exit {
+                Exit::Fault(fault) => {
+                    assert!(refused, "{before}");
+                    assert!(matches!(fault.kind, FaultKind::IllegalInstruction(_)));
+                    assert_eq!(wave.gprs[4], Lanes::ZERO, "{before}");
+                }
+                exit => {
+                    stopped(exit);
+                    assert!(!refused, "{before}");
+                }
+            },
+        );
+    }
+}
+
 #[test]
 fn measured() {
     for record in vectors::records("atomic") {

@@ -9,7 +9,8 @@
 //! atomic needs both permissions.
 //!
 //! Old values wait in [`Wave::atomic_result`] until ATOMIC_RESULT names their register. The program
-//! builder has made sure that it follows (isa-0, 1.4).
+//! builder has made sure that it follows (isa-0, 1.4); an ATOMIC_RESULT that is reached in another way
+//! faults.
 //!
 //! The fp32 addition (HW) follows the fp32 datapath: subnormal operands and results are flushed, NaN
 //! is canonical (isa-4, 11.2, which does not speak of atomics: INFERRED). The old value is returned as
@@ -121,16 +122,24 @@ fn run<const OP: u32>(wave: &mut Wave<'_>, op: &MicroOp) -> Step {
         }
     }
     if returns {
-        wave.atomic_result = old;
+        wave.atomic_result = Some(old);
     }
     Step::Next
 }
 
 #[inline(always)]
 fn run_result(wave: &mut Wave<'_>, op: &MicroOp) -> Step {
-    let old = wave.atomic_result;
+    let Some(old) = wave.atomic_result.take() else {
+        return no_result(wave);
+    };
     wave.write(op.dst, &old);
     Step::Next
+}
+
+#[cold]
+fn no_result(wave: &mut Wave<'_>) -> Step {
+    let reason = "ATOMIC_RESULT stands only directly behind an atomic that returns its value";
+    wave.fail(FaultKind::IllegalInstruction(reason.to_owned()), None)
 }
 
 #[inline(always)]

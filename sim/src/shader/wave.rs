@@ -59,7 +59,7 @@ pub struct Wave<'g> {
     /// What went wrong, when a micro-op returned [`Step::Fault`]; with the lane, if one is to blame.
     pub fault: Option<(FaultKind, Option<u8>)>,
     /// The old values of a returning device atomic, until its ATOMIC_RESULT (isa-2, 5.3).
-    pub atomic_result: Lanes,
+    pub atomic_result: Option<Lanes>,
     /// Each lane's scratch frame: word w of lane l is at `w * 32 + l`. Grows on use.
     pub scratch: Vec<u32>,
     publications: Option<Box<[Lanes; PUBLICATIONS]>>,
@@ -106,7 +106,7 @@ impl<'g> Wave<'g> {
             group,
             simd_group,
             fault: None,
-            atomic_result: Lanes::ZERO,
+            atomic_result: None,
             scratch: Vec::new(),
             publications: None,
             launch: super::control::LaunchState::default(),
@@ -135,6 +135,7 @@ impl<'g> Wave<'g> {
         self.group = group;
         self.simd_group = simd_group;
         self.fault = None;
+        self.atomic_result = None;
         self.scratch.fill(0);
         self.atomic_result = Lanes::ZERO;
         if let Some(words) = &mut self.publications {
