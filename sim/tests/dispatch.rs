@@ -3,15 +3,17 @@
 
 mod machine;
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 
 use agx_hw::cdm::{Grid, LocalSize, Record};
 use agx_hw::launcher::{Frame, Samples, Storage};
 use agx_hw::root::Groups;
 use agx_hw::window::EntryOffset;
+use agx_isa::asm::assemble;
 use agx_sim::fault::{Fault, FaultKind};
 use agx_sim::gpu::{Checks, Gpu, GpuConfig, ObserverFactory, Profiles, Traces};
+use agx_sim::shader::cache::ProgramCache;
 use agx_sim::shader::strict::Options;
 use agx_sim::shader::trace::Filter;
 use agx_sim::shader::{Dispatch, Observer, Program, Stage, Wave, Workgroup};
@@ -621,6 +623,65 @@ fn code_that_is_not_there() {
         assert_eq!(fault.shader.unwrap().pc, pc);
         assert_eq!(fault.record, Some(machine::STREAM));
     }
+}
+
+/// Code that was refused counts as code too: once a driver has repaired it, it runs (launch, 11 row 1:
+/// nothing stale after a barrier).
+#[test]
+fn repaired_code_runs() {
+    let good = hex("0e 00 00 00");
+    for bad in ["00 00 00 00", "07 00 00 00", "06 00 06 00"] {
+        let gpu = lenient(1);
+        let mut machine = Machine::new();
+        let body = machine.code(&hex(&format!("0c 01 {bad}")));
+        let entry = machine.entry(body);
+        let launcher = machine.launcher(entry, Groups::Direct([1; 3]), |_| {});
+        let records = [direct(launcher, grid([1; 3], [1; 3]))];
+        illegal(machine.run_records(&gpu, &records));
+        machine.bodies.write(body.address() + 2, &good);
+        assert_eq!(machine.run_records(&gpu, &records), Ok(()), "{bad}");
+    }
+    // The same where the code first ended with its memory.
+    let gpu = lenient(1);
+    let mut machine = Machine::new();
+    let end = machine.bodies.va + machine.bodies.bo.size();
+    machine.bodies.write(end - 2, &hex("67 00"));
+    let entry = machine.entry(agx_hw::window::CodeAddress::new(end - 2).unwrap());
+    let launcher = machine.launcher(entry, Groups::Direct([1; 3]), |_| {});
+    let records = [direct(launcher, grid([1; 3], [1; 3]))];
+    illegal(machine.run_records(&gpu, &records));
+    let rest = machine::Memory::new(end, 0x4000, false);
+    rest.write(end, &hex("54 04 02 00 00 00 57 00 00 40 26 00 0e 00 00 00"));
+    machine.more.push(rest);
+    assert_eq!(machine.run_records(&gpu, &records), Ok(()));
+}
+
+/// Programs are kept, but neither those that can never be used again nor ever more of them at one
+/// address: launch programs are rewritten in place all the time.
+#[test]
+fn the_program_cache_is_bounded() {
+    let mut machine = Machine::new();
+    let cache = ProgramCache::new();
+    let nowhere = machine.code(&hex("0f 00 54 00 00 00 60 00 00 00 0e 00 00 00"));
+    let body = machine.code(&[0; 64]);
+    let mappings = machine.command(machine::STREAM).mappings;
+    for _ in 0..100 {
+        // It branches to memory that is not mapped.
+        let _ = cache.get(&mappings, nowhere.address());
+    }
+    assert_eq!(cache.len(), 0);
+    let mut first = None;
+    for value in 0..100 {
+        let text = format!("mov_imm r0, #{value}\nstop");
+        machine
+            .bodies
+            .write(body.address(), &assemble(&text).unwrap());
+        let program = cache.get(&mappings, body.address());
+        assert!(Arc::ptr_eq(&program, &cache.get(&mappings, body.address())));
+        assert_eq!(program.entry(), body.address());
+        first.get_or_insert(program);
+    }
+    assert!((1..=16).contains(&cache.len()), "{}", cache.len());
 }
 
 #[test]

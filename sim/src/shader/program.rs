@@ -51,6 +51,8 @@ pub struct Program {
     info: Vec<OpInfo>,
     /// The code bytes that were decoded, in address order, merged.
     code: Vec<(u64, Vec<u8>)>,
+    /// Bytes that were looked at and refused: other bytes there make another program.
+    refused: Vec<(u64, Vec<u8>)>,
     /// Something reached could not be fetched: the program depends on what is *not* mapped.
     incomplete: bool,
     /// General registers that some instruction writes, a bit each.
@@ -112,15 +114,33 @@ impl Program {
             .map(|(address, bytes)| (*address, &bytes[..]))
     }
 
+    /// Can it ever match again? Not when something that it reaches could not be fetched.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        !self.incomplete
+    }
+
+    /// Roughly what it takes of the host's memory, in bytes.
+    #[must_use]
+    pub fn footprint(&self) -> usize {
+        let op = size_of::<MicroOp>() + size_of::<OpInfo>();
+        let refused: usize = self.refused.iter().map(|(_, bytes)| bytes.len()).sum();
+        size_of::<Program>() + self.ops.len() * op + self.code_bytes() + refused
+    }
+
     /// Does memory still hold the bytes that this was decoded from?
     #[must_use]
     pub fn matches(&self, mappings: &Mappings) -> bool {
         let mut buffer = Vec::new();
         !self.incomplete
-            && self.code.iter().all(|(address, bytes)| {
-                buffer.resize(bytes.len(), 0);
-                mappings.read(*address, &mut buffer) && buffer == *bytes
-            })
+            && self
+                .code
+                .iter()
+                .chain(&self.refused)
+                .all(|(address, bytes)| {
+                    buffer.resize(bytes.len(), 0);
+                    mappings.read(*address, &mut buffer) && buffer == *bytes
+                })
     }
 
     /// Why micro-op `index` faults, when it is one that could not be lowered.
@@ -154,6 +174,7 @@ struct Builder<'m> {
     open: Vec<(usize, u64)>,
     queue: Vec<u64>,
     code: Vec<(u64, Vec<u8>)>,
+    refused: Vec<(u64, Vec<u8>)>,
     incomplete: bool,
     written_gprs: u128,
 }
@@ -168,6 +189,7 @@ impl<'m> Builder<'m> {
             open: Vec::new(),
             queue: Vec::new(),
             code: Vec::new(),
+            refused: Vec::new(),
             incomplete: false,
             written_gprs: 0,
         }
@@ -188,6 +210,7 @@ impl<'m> Builder<'m> {
             ops: self.ops,
             info: self.info,
             code: merge(self.code),
+            refused: self.refused,
             incomplete: self.incomplete,
             written_gprs: self.written_gprs,
             checks: OnceLock::new(),
@@ -299,11 +322,18 @@ impl<'m> Builder<'m> {
             return Err(Refused::unmapped(address));
         }
         let bytes = &buffer[..length];
-        if length >= 4 && bytes[..4] == [0; 4] {
+        let decoded = if length >= 4 && bytes[..4] == [0; 4] {
             // It would decode as an fp16 addition (isa-0, 2).
-            return Err(Refused::new("zero-filled memory"));
+            Err(Refused::new("zero-filled memory"))
+        } else {
+            decode(bytes, Mode::Lenient).map_err(|error| Refused::new(&error.to_string()))
+        };
+        if decoded.is_err() {
+            // With fewer bytes, what is missing may be all that is wrong.
+            self.incomplete |= length < MAX_INSTRUCTION;
+            self.refused.push((address, bytes.to_vec()));
         }
-        decode(bytes, Mode::Lenient).map_err(|error| Refused::new(&error.to_string()))
+        decoded
     }
 
     /// Up to 16 bytes from `address` on, as many as are mapped.

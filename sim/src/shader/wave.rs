@@ -135,9 +135,8 @@ impl<'g> Wave<'g> {
         self.group = group;
         self.simd_group = simd_group;
         self.fault = None;
-        self.atomic_result = None;
         self.scratch.fill(0);
-        self.atomic_result = Lanes::ZERO;
+        self.atomic_result = None;
         if let Some(words) = &mut self.publications {
             words.fill(Lanes::ZERO);
         }
