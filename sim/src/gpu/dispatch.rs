@@ -12,7 +12,8 @@
 //!
 //! The fault that is reported is that of the first workgroup, in order, that faults: workgroups
 //! behind it are given up, those before it go on to their end and may still replace it. A program
-//! without races therefore gives the same bytes and the same fault whatever the number of threads.
+//! without races therefore gives the same bytes or the same fault whatever the number of threads; how
+//! much workgroups behind the faulting one have stored depends on it.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
