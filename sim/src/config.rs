@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use agx_uapi::Chip;
 
+use crate::gpu::GpuConfig;
+
 /// The parameters of the hardware that GET_PARAMS reports and that differ between boards
 /// (kernel-uapi, 5.1).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,14 +28,9 @@ pub struct SimConfig {
     pub chip: Chip,
     /// The board.
     pub hardware: Hardware,
-    /// Trap on what hardware lets pass but results depend on. From the environment variable
-    /// `CORTLAND_SIM_STRICT`: on, unless that is unset, empty or 0.
-    pub strict: bool,
-    /// Instructions that one SIMD group may execute before the device is declared lost, in place of
-    /// the 10 s after which the real one is (kernel-uapi, 15).
-    pub instruction_limit: u64,
-    /// Threads that the GPU model may use.
-    pub threads: usize,
+    /// The GPU model. Its limit of instructions stands in place of the 10 s after which the kernel
+    /// declares the device lost (kernel-uapi, 15).
+    pub gpu: GpuConfig,
     /// How long the kernel waits inside UNBIND, VM_DESTROY, QUEUE_DESTROY and GEM_BIND_OBJECT for
     /// each fence (kernel-uapi, 15).
     pub internal_wait: Duration,
@@ -86,10 +83,7 @@ impl SimConfig {
                 core_mask: 1,
                 max_frequency_khz: 0,
             },
-            strict: std::env::var_os("CORTLAND_SIM_STRICT")
-                .is_some_and(|value| !value.is_empty() && value != "0"),
-            instruction_limit: 1 << 30,
-            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            gpu: GpuConfig::from_env(),
             internal_wait: Duration::from_secs(35),
             memory_limit: u64::MAX,
             pin: true,

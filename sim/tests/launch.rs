@@ -177,7 +177,7 @@ fn measured() {
             let place = place.split("..").next().unwrap();
             let first: i32 = place.parse().unwrap_or(0);
             let bytes = match value.as_str() {
-                Some(text) => Rig::hex(text).code,
+                Some(text) => Rig::hex(text).code.clone(),
                 None if field.starts_with("u16") => {
                     (value.as_u64().unwrap() as u16).to_le_bytes().to_vec()
                 }

@@ -39,7 +39,7 @@ use crate::shader::strict::Options;
 use crate::shader::{Dispatch, Stage};
 
 /// How the simulated GPU is set up.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GpuConfig {
     /// Threads that execute workgroups, the calling one included; 0 = as many as the host has
     /// cores for this process.
@@ -61,7 +61,7 @@ impl Default for GpuConfig {
     fn default() -> GpuConfig {
         GpuConfig {
             threads: 0,
-            watchdog: 1 << 32,
+            watchdog: 1 << 30,
             max_records: 1 << 20,
             strict: None,
         }

@@ -2,6 +2,7 @@
 //! The hardware, shared by all open files.
 
 use std::collections::HashMap;
+use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
@@ -15,6 +16,7 @@ use super::timestamp::Aperture;
 use super::vm::RenderSlots;
 use crate::config::SimConfig;
 use crate::fault::Fault;
+use crate::gpu::Gpu;
 use crate::memory::{Bo, Budget, PAGE_SIZE};
 use crate::processor::Processor;
 
@@ -41,6 +43,15 @@ impl std::fmt::Debug for SimDevice {
 }
 
 impl SimDevice {
+    /// A GPU of the simulator's own, as configured.
+    ///
+    /// # Errors
+    /// When its threads cannot be started.
+    pub fn simulated(config: SimConfig) -> io::Result<Arc<SimDevice>> {
+        let gpu = Gpu::new(config.gpu.clone())?;
+        Ok(SimDevice::new(config, Arc::new(gpu)))
+    }
+
     /// A GPU whose commands the processor executes.
     #[must_use]
     pub fn new(config: SimConfig, processor: Arc<dyn Processor>) -> Arc<SimDevice> {

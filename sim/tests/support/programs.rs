@@ -18,7 +18,7 @@ use crate::support::{CODE, Rig, stopped};
 
 /// Bytes of a hexadecimal text.
 pub fn bytes(hex: &str) -> Vec<u8> {
-    Rig::hex(hex).code
+    Rig::hex(hex).code.clone()
 }
 
 /// The program that these bytes hold, at [`CODE`].

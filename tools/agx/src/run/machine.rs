@@ -11,6 +11,7 @@ use agx_hw::root::{Direct, Groups, RECORD_SIZE, THREADGROUP_ROOT};
 use agx_hw::window::{CodeAddress, LauncherAddress, USC_BASE};
 use agx_sim::config::SimConfig;
 use agx_sim::kernel::{SimDevice, SimKernel};
+use agx_sim::shader::strict;
 use agx_uapi::abi::CmdCompute;
 use agx_uapi::abi::limits::PAGE_SIZE;
 use agx_uapi::command::{Barriers, CommandBuffer};
@@ -65,12 +66,22 @@ impl<'o> Machine<'o> {
             Device::M4 => SimConfig::m4(),
             Device::A18pro => SimConfig::a18_pro(),
         };
-        config.strict |= options.strict;
-        config.instruction_limit = options.watchdog;
-        if options.host_threads != 0 {
-            config.threads = options.host_threads;
+        let gpu = &mut config.gpu;
+        if options.strict {
+            gpu.strict = Some(if options.recorded {
+                strict::Options::RECORDED
+            } else {
+                strict::Options::COMPILER
+            });
         }
-        let watch = Arc::new(Watch::new(options, &config)?);
+        gpu.watchdog = options.watchdog;
+        // One thread executes in one order, which a trace can show.
+        if options.trace {
+            gpu.threads = 1;
+        } else if options.host_threads != 0 {
+            gpu.threads = options.host_threads;
+        }
+        let watch = Arc::new(Watch::new(options, gpu.clone())?);
         let device = SimDevice::new(config, watch.clone());
         let kernel = device.kernel();
         let vm = kernel

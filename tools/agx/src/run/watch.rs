@@ -5,11 +5,9 @@ use std::io::Write;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use agx_sim::config::SimConfig;
 use agx_sim::fault::Fault;
 use agx_sim::gpu::{Checks, Gpu, GpuConfig, Profiles, Traces};
 use agx_sim::processor::{ComputeCommand, Processor};
-use agx_sim::shader::strict;
 use agx_sim::shader::trace::Filter;
 
 use super::Options;
@@ -26,31 +24,21 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// A GPU as the options say.
-    pub(super) fn new(options: &Options, config: &SimConfig) -> anyhow::Result<Watch> {
-        let checks = if options.recorded {
-            strict::Options::RECORDED
-        } else {
-            strict::Options::COMPILER
-        };
-        let checks = config.strict.then_some(checks);
-        let gpu = Gpu::new(GpuConfig {
-            // One thread executes in one order, which a trace can show.
-            threads: if options.trace { 1 } else { config.threads },
-            watchdog: config.instruction_limit,
-            strict: checks,
-            ..GpuConfig::default()
-        })?;
+    /// A GPU with the observers of the options.
+    pub(super) fn new(options: &Options, config: GpuConfig) -> anyhow::Result<Watch> {
         let filter = Filter {
             limit: TRACE_LIMIT,
             ..Filter::ALL
         };
         let observers = (
             options.trace.then(|| Traces::new(filter)),
-            (checks.map(Checks), options.profile.then(Profiles::default)),
+            (
+                config.strict.map(Checks),
+                options.profile.then(Profiles::default),
+            ),
         );
         Ok(Watch {
-            gpu,
+            gpu: Gpu::new(config)?,
             observers: Mutex::new(observers),
         })
     }
