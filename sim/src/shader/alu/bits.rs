@@ -8,7 +8,7 @@ use agx_isa::{FormId, Instr};
 use super::super::microop::{MicroOp, Step};
 use super::super::operand::{Dst, Src};
 use super::super::wave::Wave;
-use super::integer::unary;
+use super::each::unary;
 
 #[inline(always)]
 fn run_count(wave: &mut Wave<'_>, op: &MicroOp) -> Step {

@@ -10,24 +10,12 @@
 
 use agx_isa::{FormId, Instr};
 
-use super::super::lanes::{LANES, Lanes};
 use super::super::microop::{MicroOp, Step};
 use super::super::operand::{Dst, Src};
 use super::super::wave::Wave;
+use super::each::unary;
 use super::half::narrow;
 use super::special::{nearest_integer, truncate};
-
-#[inline(always)]
-fn unary(wave: &mut Wave<'_>, op: &MicroOp, f: impl Fn(u32) -> u32) -> Step {
-    let mut temp = Lanes::ZERO;
-    let a = wave.read(&op.src[0], &mut temp);
-    let mut out = Lanes::ZERO;
-    for lane in 0..LANES {
-        out.0[lane] = f(a.0[lane]);
-    }
-    wave.write(op.dst, &out);
-    Step::Next
-}
 
 #[inline(always)]
 fn run_narrow(wave: &mut Wave<'_>, op: &MicroOp) -> Step {

@@ -18,10 +18,10 @@
 
 use agx_isa::{FormId, Instr};
 
-use super::super::lanes::{LANES, Lanes};
 use super::super::microop::{MicroOp, Step};
 use super::super::operand::{Dst, Src};
 use super::super::wave::Wave;
+use super::each::{binary, ternary};
 use super::float32::flush;
 use super::half::{narrow, narrow_f64, sticky};
 
@@ -40,51 +40,40 @@ fn fma_to_odd(a: f32, b: f32, c: f32) -> u32 {
     sticky(sum, outward < 0.0, outward > 0.0)
 }
 
+/// Sources arrive widened to fp32.
+#[inline(always)]
+fn floats(wave: &mut Wave<'_>, op: &MicroOp, f: impl Fn(f32, f32) -> u32) -> Step {
+    binary(wave, op, |a, b| f(f32::from_bits(a), f32::from_bits(b)))
+}
+
 #[inline(always)]
 fn run_add(wave: &mut Wave<'_>, op: &MicroOp) -> Step {
-    binary(wave, op, |a, b| narrow((a + b).to_bits()))
+    floats(wave, op, |a, b| narrow((a + b).to_bits()))
 }
 
 #[inline(always)]
 fn run_mul(wave: &mut Wave<'_>, op: &MicroOp) -> Step {
-    binary(wave, op, |a, b| narrow((a * b).to_bits()))
+    floats(wave, op, |a, b| narrow((a * b).to_bits()))
 }
 
 /// The fp32 operand is read as fp32 arithmetic reads it: subnormals as zero.
 #[inline(always)]
 fn run_mul_mix(wave: &mut Wave<'_>, op: &MicroOp) -> Step {
-    binary(wave, op, |a, b| {
+    floats(wave, op, |a, b| {
         let a = f32::from_bits(flush(a.to_bits()));
         narrow_f64(f64::from(a) * f64::from(b))
     })
 }
 
 #[inline(always)]
-fn binary(wave: &mut Wave<'_>, op: &MicroOp, f: impl Fn(f32, f32) -> u32) -> Step {
-    let (mut ta, mut tb) = (Lanes::ZERO, Lanes::ZERO);
-    let a = wave.read(&op.src[0], &mut ta);
-    let b = wave.read(&op.src[1], &mut tb);
-    let mut out = Lanes::ZERO;
-    for lane in 0..LANES {
-        out.0[lane] = f(f32::from_bits(a.0[lane]), f32::from_bits(b.0[lane]));
-    }
-    wave.write(op.dst, &out);
-    Step::Next
-}
-
-#[inline(always)]
 fn run_fma(wave: &mut Wave<'_>, op: &MicroOp) -> Step {
-    let (mut ta, mut tb, mut tc) = (Lanes::ZERO, Lanes::ZERO, Lanes::ZERO);
-    let a = wave.read(&op.src[0], &mut ta);
-    let b = wave.read(&op.src[1], &mut tb);
-    let c = wave.read(&op.src[2], &mut tc);
-    let mut out = Lanes::ZERO;
-    for lane in 0..LANES {
-        let [a, b, c] = [a, b, c].map(|v| f32::from_bits(v.0[lane]));
-        out.0[lane] = narrow(fma_to_odd(a, b, c));
-    }
-    wave.write(op.dst, &out);
-    Step::Next
+    ternary(wave, op, |a, b, c| {
+        narrow(fma_to_odd(
+            f32::from_bits(a),
+            f32::from_bits(b),
+            f32::from_bits(c),
+        ))
+    })
 }
 
 crate::kernel! {

@@ -7,10 +7,10 @@
 
 use agx_isa::{FormId, Instr};
 
-use super::super::lanes::{LANES, Lanes};
 use super::super::microop::{MicroOp, Step};
 use super::super::operand::{Dst, Src};
 use super::super::wave::Wave;
+use super::each::{binary, ternary};
 
 /// The one NaN that arithmetic produces.
 pub(crate) const NAN: u32 = 0x7fc0_0000;
@@ -44,44 +44,25 @@ pub(crate) fn finish<const SATURATE: bool>(value: f32) -> u32 {
 
 #[inline(always)]
 fn run_add<const SATURATE: bool>(wave: &mut Wave<'_>, op: &MicroOp) -> Step {
-    binary(wave, op, |a, b| finish::<SATURATE>(a + b))
+    binary(wave, op, |a, b| finish::<SATURATE>(value(a) + value(b)))
 }
 
 #[inline(always)]
 fn run_mul<const SATURATE: bool>(wave: &mut Wave<'_>, op: &MicroOp) -> Step {
-    binary(wave, op, |a, b| finish::<SATURATE>(a * b))
+    binary(wave, op, |a, b| finish::<SATURATE>(value(a) * value(b)))
 }
 
+/// The value that arithmetic sees.
 #[inline(always)]
-fn binary(wave: &mut Wave<'_>, op: &MicroOp, f: impl Fn(f32, f32) -> u32) -> Step {
-    let (mut ta, mut tb) = (Lanes::ZERO, Lanes::ZERO);
-    let a = wave.read(&op.src[0], &mut ta);
-    let b = wave.read(&op.src[1], &mut tb);
-    let mut out = Lanes::ZERO;
-    for lane in 0..LANES {
-        let a = f32::from_bits(flush(a.0[lane]));
-        let b = f32::from_bits(flush(b.0[lane]));
-        out.0[lane] = f(a, b);
-    }
-    wave.write(op.dst, &out);
-    Step::Next
+fn value(bits: u32) -> f32 {
+    f32::from_bits(flush(bits))
 }
 
 #[inline(always)]
 fn run_fma<const SATURATE: bool>(wave: &mut Wave<'_>, op: &MicroOp) -> Step {
-    let (mut ta, mut tb, mut tc) = (Lanes::ZERO, Lanes::ZERO, Lanes::ZERO);
-    let a = wave.read(&op.src[0], &mut ta);
-    let b = wave.read(&op.src[1], &mut tb);
-    let c = wave.read(&op.src[2], &mut tc);
-    let mut out = Lanes::ZERO;
-    for lane in 0..LANES {
-        let a = f32::from_bits(flush(a.0[lane]));
-        let b = f32::from_bits(flush(b.0[lane]));
-        let c = f32::from_bits(flush(c.0[lane]));
-        out.0[lane] = finish::<SATURATE>(a.mul_add(b, c));
-    }
-    wave.write(op.dst, &out);
-    Step::Next
+    ternary(wave, op, |a, b, c| {
+        finish::<SATURATE>(value(a).mul_add(value(b), value(c)))
+    })
 }
 
 crate::kernel! {

@@ -19,7 +19,8 @@ use agx_isa::{FormId, Instr};
 use super::super::microop::{Exec, MicroOp, Step};
 use super::super::operand::{Dst, Src};
 use super::super::wave::Wave;
-use super::integer::{binary, is_uniform, unary};
+use super::each::{binary, unary};
+use super::integer::is_uniform;
 use super::moves::copy;
 use crate::fault::FaultKind;
 

@@ -5,6 +5,7 @@ pub mod bits;
 pub mod compare;
 pub mod convert;
 pub mod cube;
+mod each;
 pub mod float16;
 pub mod float32;
 pub mod half;

@@ -13,7 +13,7 @@ use super::super::launch::outside_launcher;
 use super::super::microop::{MicroOp, Step};
 use super::super::operand::{Dst, Src};
 use super::super::wave::Wave;
-use super::integer::unary;
+use super::each::unary;
 use crate::fault::FaultKind;
 
 #[inline(always)]

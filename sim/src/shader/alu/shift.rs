@@ -16,7 +16,7 @@ use agx_isa::{FormId, Instr};
 use super::super::microop::{MicroOp, Step};
 use super::super::operand::{Dst, Src};
 use super::super::wave::Wave;
-use super::integer::{binary, ternary, unary};
+use super::each::{binary, ternary, unary};
 
 #[inline(always)]
 fn run_left_by(wave: &mut Wave<'_>, op: &MicroOp) -> Step {
