@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: MIT
-//! What the kernel model itself costs: commands that do nothing.
+//! What the kernel model itself costs: commands that do nothing, and an empty dispatch from submit to
+//! fence. Two threads are woken for each: a worker and the waiter; that is most of the time.
+
+#[path = "../tests/machine/mod.rs"]
+mod machine;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use agx_hw::cdm::{Grid, LocalSize};
+use agx_hw::root::Groups;
 use agx_sim::config::SimConfig;
 use agx_sim::fault::Fault;
+use agx_sim::gpu::{Gpu, GpuConfig};
 use agx_sim::kernel::{SimDevice, SimKernel};
 use agx_sim::processor::{ComputeCommand, Processor};
 use agx_uapi::abi::{CmdCompute, limits};
@@ -24,6 +31,32 @@ impl Processor for Nothing {
     }
 }
 
+/// Runs one dispatch of one thread that ends at once, whatever the command.
+struct EmptyDispatch {
+    gpu: Gpu,
+    command: ComputeCommand,
+}
+
+impl EmptyDispatch {
+    fn new() -> EmptyDispatch {
+        let mut machine = machine::Machine::new();
+        let entry = machine.shader("stop");
+        let grid = Grid::new([1, 1, 1], LocalSize::new([1, 1, 1]).unwrap()).unwrap();
+        let launcher = machine.launcher(entry, Groups::Direct(grid.groups()), |_| {});
+        let end = machine.records(&[machine::direct(launcher, grid)]);
+        EmptyDispatch {
+            gpu: Gpu::new(GpuConfig::default()).unwrap(),
+            command: machine.command(end),
+        }
+    }
+}
+
+impl Processor for EmptyDispatch {
+    fn compute(&self, _: &ComputeCommand, cancel: &AtomicBool) -> Result<(), Box<Fault>> {
+        self.gpu.compute(&self.command, cancel)
+    }
+}
+
 struct Bench {
     kernel: SimKernel,
     queue: QueueId,
@@ -36,7 +69,11 @@ const DATA: u64 = 0x20_0000_0000;
 
 impl Bench {
     fn new() -> Bench {
-        let kernel = SimDevice::new(SimConfig::m4(), Arc::new(Nothing)).kernel();
+        Bench::with(Arc::new(Nothing))
+    }
+
+    fn with(processor: Arc<dyn Processor>) -> Bench {
+        let kernel = SimDevice::new(SimConfig::m4(), processor).kernel();
         let vm = kernel.vm_create(limits::KERNEL_WINDOW).unwrap();
         let gem = kernel.gem_create(0x4000, Caching::WriteBack, None).unwrap();
         let access = Access::ReadWrite;
@@ -94,6 +131,16 @@ impl Bench {
 #[divan::bench(sample_count = 2000, sample_size = 1)]
 fn submit_and_wait(bencher: Bencher<'_, '_>) {
     let mut bench = Bench::new();
+    bencher.bench_local(|| {
+        bench.submit();
+        bench.wait();
+    });
+}
+
+/// The same with a real dispatch of one thread.
+#[divan::bench(sample_count = 2000, sample_size = 1)]
+fn empty_dispatch_and_wait(bencher: Bencher<'_, '_>) {
+    let mut bench = Bench::with(Arc::new(EmptyDispatch::new()));
     bencher.bench_local(|| {
         bench.submit();
         bench.wait();
