@@ -219,6 +219,51 @@ fn waits_for_submit_wake_with_it() {
     });
 }
 
+/// A waiter gets the fence that was put in, whatever is done to the object before the waiter runs.
+#[test]
+fn a_reset_does_not_take_away_what_woke_a_wait() {
+    let rig = Rig::new(Chip::M4);
+    let flags = WaitFlags::ALL | WaitFlags::FOR_SUBMIT;
+    for point in [0, 3] {
+        for _ in 0..20 {
+            let sync = rig.sync();
+            std::thread::scope(|scope| {
+                let waiting = scope.spawn(|| {
+                    let deadline = Deadline::after(Duration::from_secs(5));
+                    wait_point(&rig, sync, point, flags, deadline)
+                });
+                // Until it waits.
+                std::thread::sleep(Duration::from_millis(20));
+                if point == 0 {
+                    rig.kernel.syncobj_signal(&[sync]).unwrap();
+                } else {
+                    rig.kernel
+                        .syncobj_timeline_signal(&[(sync, point)])
+                        .unwrap();
+                }
+                rig.kernel.syncobj_reset(&[sync]).unwrap();
+                waiting.join().unwrap().unwrap();
+            });
+            // A transfer that waits is a waiter too.
+            let target = rig.sync();
+            std::thread::scope(|scope| {
+                let transfer = scope.spawn(|| {
+                    let from = SyncPoint::Timeline(sync, point);
+                    rig.kernel
+                        .syncobj_transfer(from, SyncPoint::Binary(target), true)
+                });
+                std::thread::sleep(Duration::from_millis(20));
+                rig.kernel
+                    .syncobj_timeline_signal(&[(sync, point.max(1))])
+                    .unwrap();
+                rig.kernel.syncobj_reset(&[sync]).unwrap();
+                transfer.join().unwrap().unwrap();
+            });
+            assert!(rig.is_signalled(target));
+        }
+    }
+}
+
 #[test]
 fn waits_end_not_before_their_deadline() {
     let rig = Rig::new(Chip::M4);
