@@ -590,3 +590,28 @@ fn descriptors_do_not_leak() {
         count()
     );
 }
+
+/// Sync files of a fence that is not over yet go with their descriptors, too.
+#[test]
+fn descriptors_of_pending_fences_do_not_leak() {
+    let count = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+    let rig = Rig::new(Chip::M4);
+    let sync = rig.sync();
+    rig.mock.close(stream(0));
+    rig.submit(rig.queue, &[], &[SyncPoint::Binary(sync)], &[stream(0)]);
+    let before = count();
+    for _ in 0..2000 {
+        drop(rig.kernel.sync_file_export(sync).unwrap());
+    }
+    assert!(count() < before + 1000, "{} descriptors", count());
+    // Nor does a time with many of them set the pace for later.
+    let many: Vec<_> = (0..2000)
+        .map(|_| rig.kernel.sync_file_export(sync).unwrap())
+        .collect();
+    drop(many);
+    for _ in 0..100 {
+        drop(rig.kernel.sync_file_export(sync).unwrap());
+    }
+    assert!(count() < before + 1000, "{} descriptors", count());
+    rig.mock.open(stream(0));
+}
