@@ -615,3 +615,27 @@ fn descriptors_of_pending_fences_do_not_leak() {
     assert!(count() < before + 1000, "{} descriptors", count());
     rig.mock.open(stream(0));
 }
+
+/// A buffer that is closed while it is exported has no handle, and none that was another's.
+#[test]
+fn closing_while_exporting_leaves_no_stale_handle() {
+    let rig = Rig::new(Chip::M4);
+    let kernel = &rig.kernel;
+    for _ in 0..2000 {
+        let gem = kernel.gem_create(PAGE, Caching::WriteBack, None).unwrap();
+        let start = std::sync::Barrier::new(2);
+        let file = std::thread::scope(|scope| {
+            let export = scope.spawn(|| {
+                start.wait();
+                kernel.gem_export(gem)
+            });
+            start.wait();
+            kernel.gem_close(gem).unwrap();
+            export.join().unwrap()
+        });
+        let Ok(file) = file else { continue };
+        let again = kernel.gem_import(file.as_fd()).unwrap();
+        kernel.gem_map(again, 0x4000).unwrap();
+        kernel.gem_close(again).unwrap();
+    }
+}

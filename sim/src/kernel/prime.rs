@@ -64,7 +64,13 @@ impl SimNode {
         let file = fcntl_dupfd_cloexec(gem.bo.file(), 0)?;
         with_dma_buf(identity, |dma_buf| dma_buf.bo = Arc::downgrade(&gem.bo));
         self.device.share(identity, &gem);
-        self.tables().by_identity.insert(identity, args.handle);
+        let mut tables = self.tables();
+        // Another thread may have closed the handle, and a third got the number for another buffer.
+        let same = |other| Arc::ptr_eq(other, &gem);
+        if tables.gems.get(args.handle).is_some_and(same) {
+            tables.by_identity.insert(identity, args.handle);
+        }
+        drop(tables);
         args.fd = file.into_raw_fd();
         Ok(())
     }
