@@ -1010,3 +1010,52 @@ fn dropping_a_device_with_stuck_work_stops_it() {
     assert!(mock.happened(Event::End(stream(0))));
     assert_eq!(Arc::strong_count(&mock), 1);
 }
+
+/// A process has few descriptors, and an application many buffers. Those that cannot be exported
+/// need none; the CPU's mappings are of the same pages all the same.
+#[test]
+fn private_buffers_need_no_descriptors() {
+    let count = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+    let rig = Rig::new(Chip::M4);
+    rig.mock.keep_mappings(true);
+    let before = count();
+    let create = || {
+        rig.kernel
+            .gem_create(3 * PAGE, Caching::WriteBack, Some(rig.vm))
+            .unwrap()
+    };
+    let gems: Vec<_> = (0..1000).map(|_| create()).collect();
+    let descriptors = count();
+    assert!(descriptors < before + 500, "{descriptors}, {before} before");
+    let gem = gems[700];
+    let addr = 0x40_0000_0000;
+    let bind = Bind::Object {
+        addr,
+        size: 3 * PAGE,
+        gem,
+        offset: 0,
+        access: Access::Read,
+    };
+    rig.kernel.vm_bind(rig.vm, &[bind]).unwrap();
+    let whole = rig.kernel.gem_map(gem, 3 * PAGE as usize).unwrap();
+    let part = rig.kernel.gem_map(gem, PAGE as usize + 8).unwrap();
+    assert_ne!(whole.as_ptr(), part.as_ptr());
+    assert_eq!(
+        rig.kernel.gem_map(gem, 3 * PAGE as usize + 1).err(),
+        Some(Errno::EINVAL)
+    );
+    assert_eq!(rig.kernel.gem_map(gem, 0).err(), Some(Errno::EINVAL));
+    store(&whole, 2 * PAGE as usize + 16, 99);
+    store(&part, PAGE as usize, 77);
+    rig.run(stream(0));
+    for (offset, value) in [(2 * PAGE + 16, 99), (PAGE, 77)] {
+        let mut word = [0; 8];
+        assert!(rig.mock.mappings(stream(0)).read(addr + offset, &mut word));
+        assert_eq!(u64::from_le_bytes(word), value);
+    }
+    assert_eq!(load(&whole, PAGE as usize), 77);
+    // They last longer than the buffer, and each other.
+    drop(part);
+    drop(rig);
+    assert_eq!(load(&whole, 2 * PAGE as usize + 16), 99);
+}

@@ -57,11 +57,11 @@ impl SimNode {
             return Err(Errno::EINVAL);
         }
         let gem = self.gem(args.handle)?;
-        if gem.private_to.is_some() {
+        let (None, Some(file)) = (gem.private_to, gem.bo.file()) else {
             return Err(Errno::EINVAL);
-        }
-        let identity = Identity::of(gem.bo.file())?;
-        let file = fcntl_dupfd_cloexec(gem.bo.file(), 0)?;
+        };
+        let identity = Identity::of(file)?;
+        let file = fcntl_dupfd_cloexec(file, 0)?;
         with_dma_buf(identity, |dma_buf| dma_buf.bo = Arc::downgrade(&gem.bo));
         self.device.share(identity, &gem);
         let mut tables = self.tables();
