@@ -957,6 +957,30 @@ fn bound_buffers_stay_pinned_until_the_vm_goes() {
     }
 }
 
+/// What only the M4 driver does the A18 Pro's does not: a closed buffer is gone.
+#[test]
+fn closed_buffers_are_not_pinned_on_the_a18() {
+    let rig = Rig::new(Chip::A18Pro);
+    let baseline = rig.device.memory_in_use();
+    let gem = rig
+        .kernel
+        .gem_create(PAGE, Caching::WriteBack, None)
+        .unwrap();
+    let bind = Bind::Object {
+        addr: 0x40_0000_0000,
+        size: PAGE,
+        gem,
+        offset: 0,
+        access: Access::Read,
+    };
+    rig.kernel.vm_bind(rig.vm, &[bind]).unwrap();
+    rig.run(stream(0));
+    rig.kernel.gem_close(gem).unwrap();
+    // The last snapshot goes with the next.
+    rig.run(stream(1));
+    assert_eq!(rig.device.memory_in_use(), baseline);
+}
+
 #[test]
 fn dropping_everything_frees_everything() {
     for chip in CHIPS {
