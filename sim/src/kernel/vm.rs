@@ -185,8 +185,11 @@ impl SimNode {
                 .wait_device(self.device.config.internal_wait)?;
         }
         // Of accepted work nothing is left that would look at it.
-        let state = std::mem::take(&mut *vm.state());
-        vm.state().destroyed = true;
+        let destroyed = VmState {
+            destroyed: true,
+            ..VmState::default()
+        };
+        let state = std::mem::replace(&mut *vm.state(), destroyed);
         drop(state);
         Ok(())
     }
