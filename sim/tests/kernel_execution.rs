@@ -1083,3 +1083,39 @@ fn private_buffers_need_no_descriptors() {
     drop(rig);
     assert_eq!(load(&whole, 2 * PAGE as usize + 16), 99);
 }
+
+/// Who can see the fence of a submit can see the submit.
+#[test]
+fn unbind_waits_for_all_work_whose_fences_are_out() {
+    let rig = Rig::with(impatient(Chip::M4));
+    let others: Vec<_> = (0..4000).map(|_| SyncPoint::Binary(rig.sync())).collect();
+    let timeline = rig.sync();
+    rig.mock.close(stream(0));
+    let stuck = queue(&rig);
+    let unbind = Bind::Unbind {
+        addr: READ_ONLY,
+        size: PAGE,
+    };
+    for point in 1..=10 {
+        let mut signals = vec![SyncPoint::Timeline(timeline, point)];
+        signals.extend(&others);
+        let unbound = std::thread::scope(|scope| {
+            let unbound = scope.spawn(|| {
+                while rig.kernel.syncobj_query(&[timeline], true).unwrap() != [point] {
+                    std::hint::spin_loop();
+                }
+                rig.kernel.vm_bind(rig.vm, &[unbind])
+            });
+            rig.submit(stuck, &[], &signals, &[stream(0)]);
+            unbound.join().unwrap()
+        });
+        assert_eq!(unbound, Err(Errno::ETIMEDOUT), "{point}");
+        rig.mock.open(stream(0));
+        rig.wait(match signals[1] {
+            SyncPoint::Binary(sync) => sync,
+            SyncPoint::Timeline(..) => unreachable!(),
+        });
+        rig.mock.close(stream(0));
+    }
+    rig.mock.open(stream(0));
+}
