@@ -463,6 +463,28 @@ fn imports_keep_identity() {
 }
 
 #[test]
+fn exports_close_on_exec_when_asked_to() {
+    use agx_uapi::abi::{PrimeFlags, PrimeHandle, ioctl};
+    use std::os::fd::FromRawFd;
+    let rig = Rig::new(Chip::M4);
+    for flags in [PrimeFlags::RDWR, PrimeFlags::RDWR | PrimeFlags::CLOEXEC] {
+        let mut args = PrimeHandle {
+            handle: rig.data.raw(),
+            flags,
+            fd: -1,
+        };
+        raw(rig.node(), ioctl::PRIME_HANDLE_TO_FD, &mut args).unwrap();
+        // SAFETY: a descriptor that was just made for us.
+        let file = unsafe { OwnedFd::from_raw_fd(args.fd) };
+        let is = rustix::io::fcntl_getfd(&file).unwrap();
+        assert_eq!(
+            is.contains(rustix::io::FdFlags::CLOEXEC),
+            flags.contains(PrimeFlags::CLOEXEC)
+        );
+    }
+}
+
+#[test]
 fn buffers_outlive_their_handles_in_a_file() {
     let rig = Rig::new(Chip::M4);
     let gem = rig

@@ -11,9 +11,11 @@ use std::os::fd::{BorrowedFd, IntoRawFd};
 use std::sync::{Arc, LazyLock, Mutex, Weak};
 
 use agx_uapi::Errno;
-use agx_uapi::abi::{DmaBufAccess, DmaBufExportSyncFile, DmaBufImportSyncFile, PrimeHandle};
+use agx_uapi::abi::{
+    DmaBufAccess, DmaBufExportSyncFile, DmaBufImportSyncFile, PrimeFlags, PrimeHandle,
+};
 use rustix::fs::{SealFlags, fcntl_get_seals};
-use rustix::io::fcntl_dupfd_cloexec;
+use rustix::io::{dup, fcntl_dupfd_cloexec};
 
 use super::fence::Fence;
 use super::files::{self, Identity, Shared};
@@ -61,7 +63,11 @@ impl SimNode {
             return Err(Errno::EINVAL);
         };
         let identity = Identity::of(file)?;
-        let file = fcntl_dupfd_cloexec(file, 0)?;
+        let file = if args.flags.contains(PrimeFlags::CLOEXEC) {
+            fcntl_dupfd_cloexec(file, 0)?
+        } else {
+            dup(file)?
+        };
         with_dma_buf(identity, |dma_buf| dma_buf.bo = Arc::downgrade(&gem.bo));
         self.device.share(identity, &gem);
         let mut tables = self.tables();
