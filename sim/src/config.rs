@@ -70,6 +70,7 @@ impl SimConfig {
                 core_mask: 0x3f,
                 max_frequency_khz: 1_490_000,
             },
+            pin: false,
             ..SimConfig::common()
         }
     }

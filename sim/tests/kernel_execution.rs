@@ -957,6 +957,30 @@ fn bound_buffers_stay_pinned_until_the_vm_goes() {
     }
 }
 
+/// What only the M4 driver does the A18 Pro's does not: a closed buffer is gone.
+#[test]
+fn closed_buffers_are_not_pinned_on_the_a18() {
+    let rig = Rig::new(Chip::A18Pro);
+    let baseline = rig.device.memory_in_use();
+    let gem = rig
+        .kernel
+        .gem_create(PAGE, Caching::WriteBack, None)
+        .unwrap();
+    let bind = Bind::Object {
+        addr: 0x40_0000_0000,
+        size: PAGE,
+        gem,
+        offset: 0,
+        access: Access::Read,
+    };
+    rig.kernel.vm_bind(rig.vm, &[bind]).unwrap();
+    rig.run(stream(0));
+    rig.kernel.gem_close(gem).unwrap();
+    // The last snapshot goes with the next.
+    rig.run(stream(1));
+    assert_eq!(rig.device.memory_in_use(), baseline);
+}
+
 #[test]
 fn dropping_everything_frees_everything() {
     for chip in CHIPS {
@@ -1009,4 +1033,89 @@ fn dropping_a_device_with_stuck_work_stops_it() {
     drop(device);
     assert!(mock.happened(Event::End(stream(0))));
     assert_eq!(Arc::strong_count(&mock), 1);
+}
+
+/// A process has few descriptors, and an application many buffers. Those that cannot be exported
+/// need none; the CPU's mappings are of the same pages all the same.
+#[test]
+fn private_buffers_need_no_descriptors() {
+    let count = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+    let rig = Rig::new(Chip::M4);
+    rig.mock.keep_mappings(true);
+    let before = count();
+    let create = || {
+        rig.kernel
+            .gem_create(3 * PAGE, Caching::WriteBack, Some(rig.vm))
+            .unwrap()
+    };
+    let gems: Vec<_> = (0..1000).map(|_| create()).collect();
+    let descriptors = count();
+    assert!(descriptors < before + 500, "{descriptors}, {before} before");
+    let gem = gems[700];
+    let addr = 0x40_0000_0000;
+    let bind = Bind::Object {
+        addr,
+        size: 3 * PAGE,
+        gem,
+        offset: 0,
+        access: Access::Read,
+    };
+    rig.kernel.vm_bind(rig.vm, &[bind]).unwrap();
+    let whole = rig.kernel.gem_map(gem, 3 * PAGE as usize).unwrap();
+    let part = rig.kernel.gem_map(gem, PAGE as usize + 8).unwrap();
+    assert_ne!(whole.as_ptr(), part.as_ptr());
+    assert_eq!(
+        rig.kernel.gem_map(gem, 3 * PAGE as usize + 1).err(),
+        Some(Errno::EINVAL)
+    );
+    assert_eq!(rig.kernel.gem_map(gem, 0).err(), Some(Errno::EINVAL));
+    store(&whole, 2 * PAGE as usize + 16, 99);
+    store(&part, PAGE as usize, 77);
+    rig.run(stream(0));
+    for (offset, value) in [(2 * PAGE + 16, 99), (PAGE, 77)] {
+        let mut word = [0; 8];
+        assert!(rig.mock.mappings(stream(0)).read(addr + offset, &mut word));
+        assert_eq!(u64::from_le_bytes(word), value);
+    }
+    assert_eq!(load(&whole, PAGE as usize), 77);
+    // They last longer than the buffer, and each other.
+    drop(part);
+    drop(rig);
+    assert_eq!(load(&whole, 2 * PAGE as usize + 16), 99);
+}
+
+/// Who can see the fence of a submit can see the submit.
+#[test]
+fn unbind_waits_for_all_work_whose_fences_are_out() {
+    let rig = Rig::with(impatient(Chip::M4));
+    let others: Vec<_> = (0..4000).map(|_| SyncPoint::Binary(rig.sync())).collect();
+    let timeline = rig.sync();
+    rig.mock.close(stream(0));
+    let stuck = queue(&rig);
+    let unbind = Bind::Unbind {
+        addr: READ_ONLY,
+        size: PAGE,
+    };
+    for point in 1..=10 {
+        let mut signals = vec![SyncPoint::Timeline(timeline, point)];
+        signals.extend(&others);
+        let unbound = std::thread::scope(|scope| {
+            let unbound = scope.spawn(|| {
+                while rig.kernel.syncobj_query(&[timeline], true).unwrap() != [point] {
+                    std::hint::spin_loop();
+                }
+                rig.kernel.vm_bind(rig.vm, &[unbind])
+            });
+            rig.submit(stuck, &[], &signals, &[stream(0)]);
+            unbound.join().unwrap()
+        });
+        assert_eq!(unbound, Err(Errno::ETIMEDOUT), "{point}");
+        rig.mock.open(stream(0));
+        rig.wait(match signals[1] {
+            SyncPoint::Binary(sync) => sync,
+            SyncPoint::Timeline(..) => unreachable!(),
+        });
+        rig.mock.close(stream(0));
+    }
+    rig.mock.open(stream(0));
 }

@@ -277,6 +277,56 @@ fn hostile(chip: Chip, seed: u64) {
     assert_eq!(Arc::strong_count(&mock), 1);
 }
 
+/// The A18 Pro has no limit for a record's size; that is no reason to make room for one.
+#[test]
+fn long_bind_records_take_no_memory() {
+    use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+    const STRIDE: usize = 1 << 30;
+    let rig = Rig::new(Chip::A18Pro);
+    let peak = || {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmHWM"));
+        let kib = line.unwrap().split_whitespace().nth(1).unwrap();
+        kib.parse::<usize>().unwrap() << 10
+    };
+    let before = peak();
+    // SAFETY: a new mapping, which nothing else uses; only read, it has no pages of its own.
+    let zeros = unsafe {
+        mmap_anonymous(
+            std::ptr::null_mut(),
+            STRIDE + PAGE as usize,
+            ProtFlags::READ | ProtFlags::WRITE,
+            MapFlags::PRIVATE | MapFlags::NORESERVE,
+        )
+    }
+    .unwrap();
+    let op = abi::GemBindOp {
+        flags: abi::BindFlags::UNBIND,
+        range: PAGE,
+        addr: DATA,
+        ..Default::default()
+    };
+    // SAFETY: inside the mapping.
+    unsafe { zeros.cast::<abi::GemBindOp>().write_unaligned(op) };
+    let mut args = abi::VmBind {
+        vm_id: rig.vm.raw(),
+        num_binds: 1,
+        stride: STRIDE as u32,
+        userptr: zeros.expose_provenance() as u64,
+        ..Default::default()
+    };
+    assert_eq!(raw(rig.node(), ioctl::VM_BIND, &mut args), Ok(()));
+    // SAFETY: the last byte of the record.
+    unsafe { zeros.cast::<u8>().add(STRIDE - 1).write(1) };
+    assert_eq!(
+        raw(rig.node(), ioctl::VM_BIND, &mut args),
+        Err(Errno::E2BIG)
+    );
+    // SAFETY: the mapping above.
+    unsafe { munmap(zeros, STRIDE + PAGE as usize).unwrap() };
+    assert!(peak() < before + STRIDE / 2, "{before} then {}", peak());
+}
+
 #[test]
 fn nonsense_is_answered_on_the_m4() {
     hostile(Chip::M4, 1);

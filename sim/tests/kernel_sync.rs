@@ -219,6 +219,51 @@ fn waits_for_submit_wake_with_it() {
     });
 }
 
+/// A waiter gets the fence that was put in, whatever is done to the object before the waiter runs.
+#[test]
+fn a_reset_does_not_take_away_what_woke_a_wait() {
+    let rig = Rig::new(Chip::M4);
+    let flags = WaitFlags::ALL | WaitFlags::FOR_SUBMIT;
+    for point in [0, 3] {
+        for _ in 0..20 {
+            let sync = rig.sync();
+            std::thread::scope(|scope| {
+                let waiting = scope.spawn(|| {
+                    let deadline = Deadline::after(Duration::from_secs(5));
+                    wait_point(&rig, sync, point, flags, deadline)
+                });
+                // Until it waits.
+                std::thread::sleep(Duration::from_millis(20));
+                if point == 0 {
+                    rig.kernel.syncobj_signal(&[sync]).unwrap();
+                } else {
+                    rig.kernel
+                        .syncobj_timeline_signal(&[(sync, point)])
+                        .unwrap();
+                }
+                rig.kernel.syncobj_reset(&[sync]).unwrap();
+                waiting.join().unwrap().unwrap();
+            });
+            // A transfer that waits is a waiter too.
+            let target = rig.sync();
+            std::thread::scope(|scope| {
+                let transfer = scope.spawn(|| {
+                    let from = SyncPoint::Timeline(sync, point);
+                    rig.kernel
+                        .syncobj_transfer(from, SyncPoint::Binary(target), true)
+                });
+                std::thread::sleep(Duration::from_millis(20));
+                rig.kernel
+                    .syncobj_timeline_signal(&[(sync, point.max(1))])
+                    .unwrap();
+                rig.kernel.syncobj_reset(&[sync]).unwrap();
+                transfer.join().unwrap().unwrap();
+            });
+            assert!(rig.is_signalled(target));
+        }
+    }
+}
+
 #[test]
 fn waits_end_not_before_their_deadline() {
     let rig = Rig::new(Chip::M4);
@@ -418,6 +463,28 @@ fn imports_keep_identity() {
 }
 
 #[test]
+fn exports_close_on_exec_when_asked_to() {
+    use agx_uapi::abi::{PrimeFlags, PrimeHandle, ioctl};
+    use std::os::fd::FromRawFd;
+    let rig = Rig::new(Chip::M4);
+    for flags in [PrimeFlags::RDWR, PrimeFlags::RDWR | PrimeFlags::CLOEXEC] {
+        let mut args = PrimeHandle {
+            handle: rig.data.raw(),
+            flags,
+            fd: -1,
+        };
+        raw(rig.node(), ioctl::PRIME_HANDLE_TO_FD, &mut args).unwrap();
+        // SAFETY: a descriptor that was just made for us.
+        let file = unsafe { OwnedFd::from_raw_fd(args.fd) };
+        let is = rustix::io::fcntl_getfd(&file).unwrap();
+        assert_eq!(
+            is.contains(rustix::io::FdFlags::CLOEXEC),
+            flags.contains(PrimeFlags::CLOEXEC)
+        );
+    }
+}
+
+#[test]
 fn buffers_outlive_their_handles_in_a_file() {
     let rig = Rig::new(Chip::M4);
     let gem = rig
@@ -544,4 +611,53 @@ fn descriptors_do_not_leak() {
         "{} descriptors, {before} before",
         count()
     );
+}
+
+/// Sync files of a fence that is not over yet go with their descriptors, too.
+#[test]
+fn descriptors_of_pending_fences_do_not_leak() {
+    let count = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+    let rig = Rig::new(Chip::M4);
+    let sync = rig.sync();
+    rig.mock.close(stream(0));
+    rig.submit(rig.queue, &[], &[SyncPoint::Binary(sync)], &[stream(0)]);
+    let before = count();
+    for _ in 0..2000 {
+        drop(rig.kernel.sync_file_export(sync).unwrap());
+    }
+    assert!(count() < before + 1000, "{} descriptors", count());
+    // Nor does a time with many of them set the pace for later.
+    let many: Vec<_> = (0..2000)
+        .map(|_| rig.kernel.sync_file_export(sync).unwrap())
+        .collect();
+    drop(many);
+    for _ in 0..100 {
+        drop(rig.kernel.sync_file_export(sync).unwrap());
+    }
+    assert!(count() < before + 1000, "{} descriptors", count());
+    rig.mock.open(stream(0));
+}
+
+/// A buffer that is closed while it is exported has no handle, and none that was another's.
+#[test]
+fn closing_while_exporting_leaves_no_stale_handle() {
+    let rig = Rig::new(Chip::M4);
+    let kernel = &rig.kernel;
+    for _ in 0..2000 {
+        let gem = kernel.gem_create(PAGE, Caching::WriteBack, None).unwrap();
+        let start = std::sync::Barrier::new(2);
+        let file = std::thread::scope(|scope| {
+            let export = scope.spawn(|| {
+                start.wait();
+                kernel.gem_export(gem)
+            });
+            start.wait();
+            kernel.gem_close(gem).unwrap();
+            export.join().unwrap()
+        });
+        let Ok(file) = file else { continue };
+        let again = kernel.gem_import(file.as_fd()).unwrap();
+        kernel.gem_map(again, 0x4000).unwrap();
+        kernel.gem_close(again).unwrap();
+    }
 }

@@ -2,7 +2,7 @@
 //! Fences: one event that happens once, with or without an error.
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
 use std::thread::Thread;
@@ -22,6 +22,8 @@ const PENDING: i32 = 1;
 pub(crate) struct Fence {
     /// [`PENDING`], 0 or a negative error number.
     status: AtomicI32,
+    /// What it stands for when it was made by [`Fence::both`]; nothing once signalled.
+    parts: Mutex<Option<[Arc<Fence>; 2]>>,
     watchers: Mutex<Watchers>,
 }
 
@@ -53,17 +55,19 @@ impl Fence {
     /// A fence that has yet to be signalled.
     #[must_use]
     pub(crate) fn new() -> Arc<Fence> {
-        Arc::new(Fence {
-            status: AtomicI32::new(PENDING),
-            watchers: Mutex::default(),
-        })
+        Fence::with(PENDING, None)
     }
 
     /// A fence of something that is over.
     #[must_use]
     pub(crate) fn signalled() -> Arc<Fence> {
+        Fence::with(0, None)
+    }
+
+    fn with(status: i32, parts: Option<[Arc<Fence>; 2]>) -> Arc<Fence> {
         Arc::new(Fence {
-            status: AtomicI32::new(0),
+            status: AtomicI32::new(status),
+            parts: Mutex::new(parts),
             watchers: Mutex::default(),
         })
     }
@@ -74,7 +78,7 @@ impl Fence {
         if first.outcome().is_some() {
             return last.clone();
         }
-        let both = Fence::new();
+        let both = Fence::with(PENDING, Some([first.clone(), last.clone()]));
         let remaining = Arc::new(AtomicUsize::new(2));
         for fence in [first, last] {
             let (both, last, remaining) = (both.clone(), last.clone(), remaining.clone());
@@ -90,10 +94,53 @@ impl Fence {
     /// How it ended, if it has.
     #[must_use]
     pub(crate) fn outcome(&self) -> Option<Outcome> {
+        self.own_outcome().or_else(|| self.outcome_of_parts())
+    }
+
+    fn own_outcome(&self) -> Option<Outcome> {
         match self.status.load(Ordering::Acquire) {
             PENDING => None,
             0 => Some(Ok(())),
             error => Some(Err(Errno(-error))),
+        }
+    }
+
+    fn parts(&self) -> Option<[Arc<Fence>; 2]> {
+        self.parts.lock().unwrap().clone()
+    }
+
+    /// The outcome of a fence of two that are over, the signaller of which has not come to this one
+    /// yet: who has seen those must not find this one pending.
+    fn outcome_of_parts(&self) -> Option<Outcome> {
+        let Some([first, last]) = self.parts() else {
+            // Signalled meanwhile, or pending.
+            return self.own_outcome();
+        };
+        // Parts may have parts, in long chains. The later ones are rather pending: those first.
+        let mut open = vec![first, last.clone()];
+        let mut seen = HashMap::new();
+        while let Some(fence) = open.pop() {
+            if fence.own_outcome().is_some() || seen.contains_key(&Arc::as_ptr(&fence)) {
+                continue;
+            }
+            match fence.parts() {
+                Some(parts) => open.extend(parts),
+                None if fence.own_outcome().is_none() => return None,
+                None => {}
+            }
+            // Kept, so that no other comes to have its address.
+            seen.insert(Arc::as_ptr(&fence), fence);
+        }
+        // All are over. The outcome is that of the last part of the last part.
+        let mut last = last;
+        loop {
+            if let Some(outcome) = last.own_outcome() {
+                return Some(outcome);
+            }
+            match last.parts() {
+                Some([_, its_last]) => last = its_last,
+                None => return last.own_outcome(),
+            }
         }
     }
 
@@ -142,12 +189,15 @@ impl Fence {
         };
         let list = {
             let mut watchers = self.watchers.lock().unwrap();
-            if self.is_signalled() {
+            if self.own_outcome().is_some() {
                 return;
             }
             self.status.store(status, Ordering::Release);
             std::mem::take(&mut watchers.list)
         };
+        // Chains must not grow with all that is over.
+        let parts = self.parts.lock().unwrap().take();
+        drop(parts);
         for (_, watcher) in list {
             match watcher {
                 Watcher::Wake(waiter) => waiter.wake(),
@@ -340,6 +390,30 @@ mod tests {
         }
         links[0].signal(Err(Errno::EIO));
         assert_eq!(links[99_999].outcome(), Some(Err(Errno::EIO)));
+    }
+
+    /// Neither does looking at a chain all of which is over but for its start.
+    #[test]
+    fn long_chains_can_be_looked_at() {
+        let start = Fence::new();
+        let own: Vec<_> = (0..20_000).map(|_| Fence::new()).collect();
+        let last = own
+            .iter()
+            .fold(start.clone(), |before, own| Fence::both(&before, own));
+        // Each part twice: as many paths as there are fences in the world.
+        let last = (0..64).fold(last, |last, _| Fence::both(&last, &last));
+        for own in &own {
+            own.signal(Ok(()));
+        }
+        assert_eq!(last.outcome(), None);
+        let seen = Arc::new(Mutex::new(None));
+        let (first_seen, at_once) = (seen.clone(), last.clone());
+        let early = Fence::both(&start, &own[0]);
+        start.on_signal(move |_| *first_seen.lock().unwrap() = Some(at_once.outcome()));
+        start.signal(Err(Errno::EIO));
+        assert_eq!(*seen.lock().unwrap(), Some(Some(Ok(()))));
+        assert_eq!(last.own_outcome(), Some(Ok(())));
+        assert!(last.parts().is_none() && early.is_signalled());
     }
 
     #[test]

@@ -61,9 +61,13 @@ struct Entry {
 #[derive(Default)]
 struct Registry {
     entries: HashMap<Identity, Entry>,
-    /// Size at which to look for entries that nobody refers to.
-    sweep_at: usize,
+    /// Exports until entries that nobody refers to are looked for.
+    until_sweep: usize,
 }
+
+/// Orphans hold descriptors, of which a process has few: not many may gather, however many entries
+/// there are.
+const SWEEP_INTERVAL: usize = 64;
 
 static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(Mutex::default);
 
@@ -92,7 +96,6 @@ impl Registry {
         for key in orphans {
             self.entries.remove(&key);
         }
-        self.sweep_at = 2 * self.entries.len() + 32;
     }
 }
 
@@ -106,16 +109,23 @@ pub(crate) fn export(shared: Shared) -> Result<OwnedFd, Errno> {
     let identity = Identity::of(file.as_fd())?;
     let end = Arc::new(end);
     if let Shared::SyncFile(fence) = &shared {
-        let end = end.clone();
+        // The fence may last longer than the file.
+        let end = Arc::downgrade(&end);
         fence.on_signal(move |_| {
-            // Fails only when nobody can see it any more.
-            let _ = send(&*end, &[1], SendFlags::NOSIGNAL);
+            if let Some(end) = end.upgrade() {
+                // Fails only when nobody can see it any more.
+                let _ = send(&*end, &[1], SendFlags::NOSIGNAL);
+            }
         });
     }
     let mut registry = REGISTRY.lock().unwrap();
-    if registry.entries.len() >= registry.sweep_at {
-        registry.sweep();
-    }
+    registry.until_sweep = match registry.until_sweep.checked_sub(1) {
+        Some(left) => left,
+        None => {
+            registry.sweep();
+            SWEEP_INTERVAL
+        }
+    };
     registry.entries.insert(identity, Entry { shared, end });
     Ok(file)
 }

@@ -53,8 +53,10 @@ impl SimNode {
             None
         };
         // WRITEBACK only changes how the CPU's mapping is cached, which cannot be seen here.
+        // What cannot be exported needs no file.
+        let create = if private { Bo::private } else { Bo::within };
         let bo =
-            Bo::within(args.size, &self.device.budget).map_err(|error| allocation_error(&error))?;
+            create(args.size, &self.device.budget).map_err(|error| allocation_error(&error))?;
         let gem = self.device.gem(Arc::new(bo), private_to);
         args.handle = self.tables().insert_gem(&gem);
         Ok(())
@@ -100,9 +102,6 @@ impl SimNode {
             let handle = tables.handle_at(offset).ok_or(Errno::EINVAL)?;
             tables.gems.get(handle).cloned().ok_or(Errno::EINVAL)?
         };
-        if len as u64 > gem.bo.size() {
-            return Err(Errno::EINVAL);
-        }
-        Mapping::of_file(gem.bo.file(), 0, len)
+        gem.bo.map(len).map_err(|error| allocation_error(&error))
     }
 }

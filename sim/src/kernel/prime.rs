@@ -11,9 +11,11 @@ use std::os::fd::{BorrowedFd, IntoRawFd};
 use std::sync::{Arc, LazyLock, Mutex, Weak};
 
 use agx_uapi::Errno;
-use agx_uapi::abi::{DmaBufAccess, DmaBufExportSyncFile, DmaBufImportSyncFile, PrimeHandle};
+use agx_uapi::abi::{
+    DmaBufAccess, DmaBufExportSyncFile, DmaBufImportSyncFile, PrimeFlags, PrimeHandle,
+};
 use rustix::fs::{SealFlags, fcntl_get_seals};
-use rustix::io::fcntl_dupfd_cloexec;
+use rustix::io::{dup, fcntl_dupfd_cloexec};
 
 use super::fence::Fence;
 use super::files::{self, Identity, Shared};
@@ -57,14 +59,24 @@ impl SimNode {
             return Err(Errno::EINVAL);
         }
         let gem = self.gem(args.handle)?;
-        if gem.private_to.is_some() {
+        let (None, Some(file)) = (gem.private_to, gem.bo.file()) else {
             return Err(Errno::EINVAL);
-        }
-        let identity = Identity::of(gem.bo.file())?;
-        let file = fcntl_dupfd_cloexec(gem.bo.file(), 0)?;
+        };
+        let identity = Identity::of(file)?;
+        let file = if args.flags.contains(PrimeFlags::CLOEXEC) {
+            fcntl_dupfd_cloexec(file, 0)?
+        } else {
+            dup(file)?
+        };
         with_dma_buf(identity, |dma_buf| dma_buf.bo = Arc::downgrade(&gem.bo));
         self.device.share(identity, &gem);
-        self.tables().by_identity.insert(identity, args.handle);
+        let mut tables = self.tables();
+        // Another thread may have closed the handle, and a third got the number for another buffer.
+        let same = |other| Arc::ptr_eq(other, &gem);
+        if tables.gems.get(args.handle).is_some_and(same) {
+            tables.by_identity.insert(identity, args.handle);
+        }
+        drop(tables);
         args.fd = file.into_raw_fd();
         Ok(())
     }

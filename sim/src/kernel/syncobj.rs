@@ -4,7 +4,7 @@
 //! A syncobj holds at most one thing: a fence (binary use) or a timeline, a row of fences with
 //! rising points of which each is signalled only after all before it.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use agx_uapi::Errno;
 
@@ -22,7 +22,16 @@ pub(crate) struct Syncobj {
 struct State {
     payload: Payload,
     /// Who waits for something to be submitted.
-    waiters: Vec<Arc<Waiter>>,
+    waiters: Vec<Arc<Wanted>>,
+}
+
+/// A point without a fence that a thread waits for. The fence that comes first stays, whatever
+/// becomes of the syncobj before the thread runs.
+#[derive(Debug)]
+struct Wanted {
+    point: u64,
+    fence: OnceLock<Arc<Fence>>,
+    waiter: Arc<Waiter>,
 }
 
 #[derive(Debug, Default)]
@@ -31,6 +40,16 @@ enum Payload {
     Empty,
     Fence(Arc<Fence>),
     Timeline(Timeline),
+}
+
+impl Payload {
+    fn find(&mut self, value: u64) -> Result<Arc<Fence>, Errno> {
+        match self {
+            Payload::Timeline(timeline) => timeline.find(value),
+            Payload::Fence(fence) if value == 0 => Ok(fence.clone()),
+            Payload::Fence(_) | Payload::Empty => Err(Errno::EINVAL),
+        }
+    }
 }
 
 impl Syncobj {
@@ -45,14 +64,17 @@ impl Syncobj {
     }
 
     fn update(&self, change: impl FnOnce(&mut Payload)) {
-        let waiters = {
-            let mut state = self.state.lock().unwrap();
-            change(&mut state.payload);
-            state.waiters.clone()
-        };
-        for waiter in waiters {
-            waiter.wake();
-        }
+        let mut state = self.state.lock().unwrap();
+        let State { payload, waiters } = &mut *state;
+        change(payload);
+        waiters.retain(|wanted| {
+            let Ok(fence) = payload.find(wanted.point) else {
+                return true;
+            };
+            let _ = wanted.fence.set(fence);
+            wanted.waiter.wake();
+            false
+        });
     }
 
     /// Puts a fence, or nothing, in the place of whatever is there.
@@ -82,11 +104,19 @@ impl Syncobj {
     /// # Errors
     /// `EINVAL` when there is no fence, or the timeline has not come to that point.
     pub(crate) fn find(&self, value: u64) -> Result<Arc<Fence>, Errno> {
-        match &mut self.state.lock().unwrap().payload {
-            Payload::Timeline(timeline) => timeline.find(value),
-            Payload::Fence(fence) if value == 0 => Ok(fence.clone()),
-            Payload::Fence(_) | Payload::Empty => Err(Errno::EINVAL),
-        }
+        self.state.lock().unwrap().payload.find(value)
+    }
+
+    /// The fence of a point, which is waited for if it is not there yet.
+    ///
+    /// # Errors
+    /// `ETIME`: the deadline has passed.
+    pub(crate) fn find_in_time(&self, point: u64, deadline: Deadline) -> Result<Arc<Fence>, Errno> {
+        let waiter = Waiter::new();
+        let wanted = self.want(point, &waiter);
+        while wanted.fence.get().is_none() && waiter.sleep(deadline) {}
+        self.forget(&wanted);
+        wanted.fence.get().cloned().ok_or(Errno::ETIME)
     }
 
     /// The highest point reached, or with `last_submitted` the highest that has a fence; 0 for what
@@ -100,16 +130,29 @@ impl Syncobj {
         }
     }
 
-    fn add_waiter(&self, waiter: &Arc<Waiter>) {
-        self.state.lock().unwrap().waiters.push(waiter.clone());
+    /// Has the waiter woken when the point has a fence; it may have one already.
+    fn want(&self, point: u64, waiter: &Arc<Waiter>) -> Arc<Wanted> {
+        let mut state = self.state.lock().unwrap();
+        let fence = state.payload.find(point).ok();
+        let lacking = fence.is_none();
+        let wanted = Arc::new(Wanted {
+            point,
+            fence: fence.map_or_else(OnceLock::new, OnceLock::from),
+            waiter: waiter.clone(),
+        });
+        if lacking {
+            state.waiters.push(wanted.clone());
+        }
+        wanted
     }
 
-    fn remove_waiter(&self, waiter: &Arc<Waiter>) {
+    /// Takes a waiter off the list.
+    fn forget(&self, wanted: &Arc<Wanted>) {
         let mut state = self.state.lock().unwrap();
         if let Some(index) = state
             .waiters
             .iter()
-            .position(|other| Arc::ptr_eq(other, waiter))
+            .position(|other| Arc::ptr_eq(other, wanted))
         {
             state.waiters.swap_remove(index);
         }
@@ -163,18 +206,20 @@ pub(crate) fn wait(entries: &[(Arc<Syncobj>, u64)], wait: Wait) -> Result<u32, E
 
     let waiter = Waiter::new();
     let mut watched = vec![None; entries.len()];
-    for ((syncobj, _), fence) in entries.iter().zip(&fences) {
-        if fence.is_none() {
-            syncobj.add_waiter(&waiter);
-        }
-    }
-    let lacking: Vec<bool> = fences.iter().map(Option::is_none).collect();
+    let wanted: Vec<_> = entries
+        .iter()
+        .zip(&fences)
+        .map(|((syncobj, point), fence)| {
+            let lacking = fence.is_none();
+            lacking.then(|| syncobj.want(*point, &waiter))
+        })
+        .collect();
     let mut expired = false;
     let result = loop {
         over = 0;
-        for (index, (syncobj, point)) in entries.iter().enumerate() {
-            if fences[index].is_none() {
-                fences[index] = syncobj.find(*point).ok();
+        for index in 0..entries.len() {
+            if let (None, Some(wanted)) = (&fences[index], &wanted[index]) {
+                fences[index] = wanted.fence.get().cloned();
             }
             let Some(fence) = &fences[index] else {
                 continue;
@@ -202,8 +247,8 @@ pub(crate) fn wait(entries: &[(Arc<Syncobj>, u64)], wait: Wait) -> Result<u32, E
         expired = !waiter.sleep(wait.deadline);
     };
     for (index, (syncobj, _)) in entries.iter().enumerate() {
-        if lacking[index] {
-            syncobj.remove_waiter(&waiter);
+        if let Some(wanted) = &wanted[index] {
+            syncobj.forget(wanted);
         }
         if let (Some(fence), Some(token)) = (&fences[index], watched[index]) {
             fence.forget(token);

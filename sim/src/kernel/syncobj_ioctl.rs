@@ -270,14 +270,12 @@ impl SimNode {
         }
         let to = self.syncobj(args.dst_handle)?;
         let from = self.syncobj(args.src_handle)?;
-        let mut found = from.find(args.src_point);
-        if found.is_err() && args.flags.contains(SyncobjWaitFlags::FOR_SUBMIT) {
-            let deadline = Deadline::after(TRANSFER_WAIT);
-            let wait = wait_for(SyncobjWaitFlags::AVAILABLE, deadline);
-            syncobj::wait(&[(from.clone(), args.src_point)], wait)?;
-            found = from.find(args.src_point);
-        }
-        let fence = found?;
+        let fence = match from.find(args.src_point) {
+            Err(_) if args.flags.contains(SyncobjWaitFlags::FOR_SUBMIT) => {
+                from.find_in_time(args.src_point, Deadline::after(TRANSFER_WAIT))?
+            }
+            found => found?,
+        };
         match args.dst_point {
             0 => to.replace(Some(fence)),
             point => to.add_point(&fence, point),

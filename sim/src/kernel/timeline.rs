@@ -205,6 +205,39 @@ mod tests {
         }
     }
 
+    /// Who learns of a fence first may ask for a timeline at once: the point must be reached then,
+    /// whether or not the signaller has got round to the timeline.
+    #[test]
+    fn a_point_is_reached_at_the_moment_its_fences_are() {
+        use std::sync::Mutex;
+        let (syncobj, copy) = (Syncobj::new(false), Syncobj::new(false));
+        let fences: Vec<_> = (0..3).map(|_| Fence::new()).collect();
+        for (value, fence) in (1..).zip(&fences) {
+            syncobj.add_point(fence, value);
+        }
+        copy.add_point(&Fence::new(), 1);
+        copy.replace(Some(syncobj.find(3).unwrap()));
+        copy.add_point(&fences[2], 7);
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        for index in [1, 0, 2] {
+            let (syncobj, copy, seen) = (syncobj.clone(), copy.clone(), seen.clone());
+            fences[index].on_signal(move |_| {
+                let done = syncobj.find(3).unwrap().outcome();
+                let both = [syncobj.query(false), copy.query(false)];
+                seen.lock().unwrap().push((both, done));
+            });
+        }
+        for index in [1, 0, 2] {
+            fences[index].signal(if index == 2 { Err(Errno::EIO) } else { Ok(()) });
+        }
+        let expected = [
+            ([0, 0], None),
+            ([2, 0], None),
+            ([3, 7], Some(Err(Errno::EIO))),
+        ];
+        assert_eq!(*seen.lock().unwrap(), expected);
+    }
+
     #[derive(Clone, Debug)]
     enum Op {
         Add(u64),

@@ -48,6 +48,29 @@ pub(crate) unsafe fn read_into(address: u64, bytes: &mut [u8]) -> Result<(), Err
     Ok(())
 }
 
+/// Whether there is nothing but zeros, however much there is.
+///
+/// # Errors
+/// `EFAULT` for addresses that cannot be.
+///
+/// # Safety
+/// `address` is valid for reads of `len` bytes.
+pub(crate) unsafe fn is_zero(address: u64, len: u64) -> Result<bool, Errno> {
+    let mut piece = [0; 4096];
+    let mut done = 0;
+    while done < len {
+        let count = (len - done).min(piece.len() as u64);
+        let piece = &mut piece[..count as usize];
+        // SAFETY: passed on.
+        unsafe { read_into(address.wrapping_add(done), piece)? };
+        if piece.iter().any(|&byte| byte != 0) {
+            return Ok(false);
+        }
+        done += count;
+    }
+    Ok(true)
+}
+
 /// The most that the kernel allocates in one piece for a caller's array.
 const MOST_BYTES: usize = 4 << 20;
 

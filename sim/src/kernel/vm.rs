@@ -185,8 +185,11 @@ impl SimNode {
                 .wait_device(self.device.config.internal_wait)?;
         }
         // Of accepted work nothing is left that would look at it.
-        let state = std::mem::take(&mut *vm.state());
-        vm.state().destroyed = true;
+        let destroyed = VmState {
+            destroyed: true,
+            ..VmState::default()
+        };
+        let state = std::mem::replace(&mut *vm.state(), destroyed);
         drop(state);
         Ok(())
     }
@@ -214,13 +217,19 @@ impl SimNode {
         if args.num_binds == 0 {
             return Ok(());
         }
-        let mut record = vec![0; args.stride as usize];
+        let known = size_of::<GemBindOp>().min(args.stride as usize);
+        let unknown = u64::from(args.stride) - known as u64;
         for index in 0..u64::from(args.num_binds) {
             let address = args.userptr.wrapping_add(index * u64::from(args.stride));
+            let tail = address.wrapping_add(known as u64);
+            let mut op = GemBindOp::zeroed();
             // SAFETY: the caller vouches for `num_binds` records of `stride` bytes.
-            unsafe { user::read_into(address, &mut record)? };
-            let op =
-                GemBindOp::from_bytes_extended(&record).map_err(|_| self.chip().long_record())?;
+            unsafe {
+                user::read_into(address, &mut op.as_bytes_mut()[..known])?;
+                if !user::is_zero(tail, unknown)? {
+                    return Err(self.chip().long_record());
+                }
+            }
             self.bind_one(&vm, &op)?;
         }
         Ok(())

@@ -7,10 +7,11 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use agx_uapi::Mapping;
 use rustix::fs::{
     MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, ftruncate, memfd_create,
 };
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::mm::{MapFlags, MremapFlags, ProtFlags, mmap, mremap, munmap};
 
 use super::{Budget, Charge, PAGE_SIZE};
 
@@ -21,7 +22,8 @@ use super::{Budget, Charge, PAGE_SIZE};
 /// instruction at hand, and never makes a reference to them.
 #[derive(Debug)]
 pub struct Bo {
-    file: OwnedFd,
+    /// The memfd, unless only this process ever maps the pages: descriptors are few.
+    file: Option<OwnedFd>,
     base: NonNull<u8>,
     size: usize,
     /// Given back after the memory.
@@ -40,7 +42,7 @@ impl Bo {
     /// # Errors
     /// What memfd_create, ftruncate or mmap say; `InvalidInput` for zero or absurd sizes.
     pub fn new(size: u64) -> io::Result<Bo> {
-        Bo::create(size, None)
+        Bo::create(size, None, true)
     }
 
     /// As [`Bo::new`], within a budget.
@@ -48,10 +50,18 @@ impl Bo {
     /// # Errors
     /// As [`Bo::new`]; `OutOfMemory` when the budget has no room.
     pub fn within(size: u64, budget: &Arc<Budget>) -> io::Result<Bo> {
-        Bo::create(size, Some(budget))
+        Bo::create(size, Some(budget), true)
     }
 
-    fn create(size: u64, budget: Option<&Arc<Budget>>) -> io::Result<Bo> {
+    /// As [`Bo::within`], but without a file that others could map.
+    ///
+    /// # Errors
+    /// As [`Bo::within`].
+    pub fn private(size: u64, budget: &Arc<Budget>) -> io::Result<Bo> {
+        Bo::create(size, Some(budget), false)
+    }
+
+    fn create(size: u64, budget: Option<&Arc<Budget>>, keep_file: bool) -> io::Result<Bo> {
         let size = size
             .checked_next_multiple_of(PAGE_SIZE)
             .filter(|&size| size > 0 && size <= isize::MAX as u64)
@@ -67,7 +77,11 @@ impl Bo {
         ftruncate(&file, size)?;
         // Whoever gets this file must not be able to take pages away under the GPU.
         fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
-        Bo::from_file(file, size as usize, charge)
+        let mut bo = Bo::from_file(file, size as usize, charge)?;
+        if !keep_file {
+            bo.file = None;
+        }
+        Ok(bo)
     }
 
     /// An object around an imported file (another object's exported descriptor).
@@ -98,7 +112,7 @@ impl Bo {
         };
         let base = NonNull::new(base.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
         Ok(Bo {
-            file,
+            file: Some(file),
             base,
             size,
             _charge: charge,
@@ -129,10 +143,26 @@ impl Bo {
             .store(value, Ordering::Release);
     }
 
-    /// The memfd, for further mappings and for export.
+    /// The memfd, for export; none when the object is private.
     #[must_use]
-    pub fn file(&self) -> BorrowedFd<'_> {
-        self.file.as_fd()
+    pub fn file(&self) -> Option<BorrowedFd<'_>> {
+        self.file.as_ref().map(AsFd::as_fd)
+    }
+
+    /// Maps the first `len` bytes once more: shared, readable and writable.
+    ///
+    /// # Errors
+    /// Those of mremap; `InvalidInput` for no bytes or more than there are.
+    pub fn map(&self, len: usize) -> io::Result<Mapping> {
+        if len == 0 || len > self.size {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        // SAFETY: with an old length of 0 the mapping stays as it is, and the kernel chooses a free
+        // range for another one of the same pages, as shared mappings allow.
+        let start = unsafe { mremap(self.base.as_ptr().cast(), 0, len, MremapFlags::MAYMOVE)? };
+        let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        // SAFETY: a mapping of `len` bytes that was just made and that nobody else knows.
+        Ok(unsafe { Mapping::from_raw(start, len) })
     }
 }
 

@@ -153,16 +153,18 @@ impl Scheduler {
         afterwards.act();
     }
 
-    /// Accepts a job. Never fails: when the device is lost or the queue closed meanwhile, the fence
-    /// says so.
-    pub(crate) fn submit(
-        self: &Arc<Self>,
+    /// Accepts a job, which waits until [`Scheduler::release`] says for what. Between the two its
+    /// fence is shown around: whoever has seen that finds the job in its place in the queue. Never
+    /// fails: when the device is lost or the queue closed meanwhile, the fence says so, and there is
+    /// nothing to release.
+    pub(crate) fn accept(
+        &self,
         key: QueueKey,
         vm: u64,
-        inputs: &[Arc<Fence>],
+        inputs: usize,
         commands: Vec<Command>,
         fence: Arc<Fence>,
-    ) {
+    ) -> Option<u64> {
         let mut state = self.lock();
         let refused = state.lost.or_else(|| match state.queues.get(&key) {
             Some(queue) if !queue.closed => None,
@@ -172,7 +174,7 @@ impl Scheduler {
             drop(state);
             drop(commands);
             fence.signal(Err(errno));
-            return;
+            return None;
         }
         let id = state.next_job;
         state.next_job += 1;
@@ -186,7 +188,7 @@ impl Scheduler {
         );
         let job = Pending {
             id,
-            inputs: inputs.len() + 1,
+            inputs: inputs + 1,
             failed: None,
             commands,
         };
@@ -196,29 +198,20 @@ impl Scheduler {
             .expect("checked")
             .pending
             .push_back(job);
-        if !inputs.is_empty() {
-            drop(state);
-            for input in inputs {
-                let scheduler = self.clone();
-                input.on_signal(move |outcome| scheduler.input_done(key, id, outcome));
-            }
-            state = self.lock();
+        Some(id)
+    }
+
+    /// Lets an accepted job go as soon as its inputs are signalled.
+    pub(crate) fn release(self: &Arc<Self>, key: QueueKey, id: u64, inputs: &[Arc<Fence>]) {
+        for input in inputs {
+            let scheduler = self.clone();
+            input.on_signal(move |outcome| scheduler.input_done(key, id, outcome));
         }
-        self.input_done_locked(state, key, id, Ok(()));
+        self.input_done(key, id, Ok(()));
     }
 
     fn input_done(self: &Arc<Self>, key: QueueKey, id: u64, outcome: Outcome) {
-        let state = self.lock();
-        self.input_done_locked(state, key, id, outcome);
-    }
-
-    fn input_done_locked(
-        self: &Arc<Self>,
-        mut state: MutexGuard<'_, State>,
-        key: QueueKey,
-        id: u64,
-        outcome: Outcome,
-    ) {
+        let mut state = self.lock();
         let mut afterwards = Afterwards::default();
         // Not found: cancelled, or the device is lost.
         let Some(queue) = state.queues.get_mut(&key) else {

@@ -85,6 +85,18 @@ struct Rig {
     queue: QueueKey,
 }
 
+fn submit(
+    scheduler: &Arc<Scheduler>,
+    queue: QueueKey,
+    inputs: &[Arc<Fence>],
+    commands: Vec<Command>,
+    fence: Arc<Fence>,
+) {
+    if let Some(job) = scheduler.accept(queue, 1, inputs.len(), commands, fence) {
+        scheduler.release(queue, job, inputs);
+    }
+}
+
 impl Rig {
     fn new() -> Rig {
         let gates = Arc::new(Gates::default());
@@ -99,8 +111,7 @@ impl Rig {
 
     fn submit(&self, inputs: &[Arc<Fence>], commands: Vec<Command>) -> Arc<Fence> {
         let fence = Fence::new();
-        self.scheduler
-            .submit(self.queue, 1, inputs, commands, fence.clone());
+        submit(&self.scheduler, self.queue, inputs, commands, fence.clone());
         fence
     }
 }
@@ -279,9 +290,9 @@ fn medium_goes_before_low() {
     for stream in 0..MAX_WORKERS as u64 {
         let queue = rig.scheduler.open_queue(Urgency::Low);
         let fence = Fence::new();
-        rig.scheduler.submit(
+        submit(
+            &rig.scheduler,
             queue,
-            1,
             &[],
             vec![command(C, stream, NO, NO)],
             fence.clone(),
@@ -298,9 +309,9 @@ fn medium_goes_before_low() {
         let queue = rig.scheduler.open_queue(urgency);
         let fence = Fence::new();
         rig.gates.open(stream);
-        rig.scheduler.submit(
+        submit(
+            &rig.scheduler,
             queue,
-            1,
             &[],
             vec![command(C, stream, NO, NO)],
             fence.clone(),
@@ -359,7 +370,7 @@ fn the_a18_hands_on_the_error_of_an_input() {
     let submit = |inputs: &[Arc<Fence>], stream| {
         let fence = Fence::new();
         let commands = vec![command(C, stream, NO, NO)];
-        scheduler.submit(queue, 1, inputs, commands, fence.clone());
+        submit(&scheduler, queue, inputs, commands, fence.clone());
         fence
     };
     let (good, bad) = (Fence::new(), Fence::new());
@@ -384,9 +395,9 @@ fn cancelled_jobs_do_not_start_each_other() {
     let first = rig.submit(std::slice::from_ref(&input), vec![command(C, 1, NO, NO)]);
     let second = Fence::new();
     let inputs = [first.clone()];
-    rig.scheduler.submit(
+    submit(
+        &rig.scheduler,
         other,
-        1,
         &inputs,
         vec![command(C, 2, NO, NO)],
         second.clone(),
@@ -418,7 +429,13 @@ fn the_kind_of_fault_makes_the_error() {
         let scheduler = Scheduler::new(Chip::M4, Arc::new(Fails(kind.clone())));
         let queue = scheduler.open_queue(Urgency::Low);
         let fence = Fence::new();
-        scheduler.submit(queue, 1, &[], vec![command(C, 1, NO, NO)], fence.clone());
+        submit(
+            &scheduler,
+            queue,
+            &[],
+            vec![command(C, 1, NO, NO)],
+            fence.clone(),
+        );
         assert_eq!(fence.wait(Deadline::NEVER), Some(Err(errno)));
         assert_eq!(scheduler.last_fault().unwrap().kind, kind);
         assert!(scheduler.is_lost());

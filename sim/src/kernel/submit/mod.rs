@@ -110,15 +110,23 @@ impl SimNode {
             })
         });
         let fence = Fence::new();
+        let scheduler = &self.device.scheduler;
+        let job = scheduler.accept(
+            queue.key,
+            vm.uid,
+            inputs.len(),
+            commands.collect(),
+            fence.clone(),
+        );
         for (syncobj, point) in outputs {
             match point {
                 None => syncobj.replace(Some(fence.clone())),
                 Some(point) => syncobj.add_point(&fence, point),
             }
         }
-        self.device
-            .scheduler
-            .submit(queue.key, vm.uid, &inputs, commands.collect(), fence);
+        if let Some(job) = job {
+            scheduler.release(queue.key, job, &inputs);
+        }
         Ok(())
     }
 
