@@ -290,8 +290,12 @@ impl<N: Node> Kernel for Drm<N> {
     }
 
     fn vm_bind(&self, vm: VmId, binds: &[Bind]) -> Result<(), Errno> {
-        // Nothing is lost by cutting: the kernel applies entry by entry in any case.
-        for piece in binds.chunks(limits::MAX_BINDS as usize) {
+        // Nothing is lost by cutting: the kernel applies entry by entry in any case. A request that a
+        // signal interrupts is repeated as a whole, and unbinding, which waits, is where that happens:
+        // no bind may stand in front, or it would meet its own mapping the second time (section 7.5).
+        let bound = |bind: &Bind| !matches!(bind, Bind::Unbind { .. });
+        let repeatable = binds.chunk_by(|before, after| !bound(before) || bound(after));
+        for piece in repeatable.flat_map(|list| list.chunks(limits::MAX_BINDS as usize)) {
             let records: Vec<_> = piece
                 .iter()
                 .map(|bind| abi::GemBindOp::from(*bind))

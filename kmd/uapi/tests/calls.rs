@@ -245,6 +245,10 @@ fn address_spaces() {
 fn binding() {
     let addr = 0x12_3456_4000;
     let binds = [
+        Bind::Unbind {
+            addr,
+            size: 0x1_0000,
+        },
         Bind::Object {
             addr,
             size: 0x8000,
@@ -266,10 +270,6 @@ fn binding() {
             offset: 0x4000,
             access: Access::Write,
         },
-        Bind::Unbind {
-            addr,
-            size: 0x1_0000,
-        },
     ];
     let script = Script {
         inputs: vec![(16, 4 * 32)],
@@ -283,6 +283,14 @@ fn binding() {
         seen.inputs,
         [words(&[
             // flags, handle, offset, range, addr
+            1,
+            0,
+            0,
+            0,
+            0x1_0000,
+            0,
+            0x3456_4000,
+            0x12, //
             2,
             0x22,
             0x4000,
@@ -306,17 +314,41 @@ fn binding() {
             0xc000,
             0,
             0x3456_4000,
-            0x12, //
-            1,
-            0,
-            0,
-            0,
-            0x1_0000,
-            0,
-            0x3456_4000,
             0x12,
         ])]
     );
+}
+
+/// An interrupted request is repeated from its first entry, which must do no harm.
+#[test]
+fn an_unbind_behind_a_bind_begins_a_request() {
+    let kernel = connect(Recorder::default());
+    let bind = Bind::Object {
+        addr: 0x4000,
+        size: 0x4000,
+        gem: GEM,
+        offset: 0,
+        access: Access::Read,
+    };
+    let unbind = Bind::Unbind {
+        addr: 0x8000,
+        size: 0x4000,
+    };
+    let script = |count: usize, error| Script {
+        inputs: vec![(16, count * 32)],
+        error,
+        ..Script::default()
+    };
+    kernel.node().scripts.lock().unwrap().extend([
+        script(3, None),
+        script(2, Some(Errno::EINTR)),
+        script(2, None),
+    ]);
+    let binds = [unbind, bind, bind, unbind, bind];
+    assert_eq!(kernel.vm_bind(VM, &binds), Ok(()));
+    let seen = kernel.node().seen.lock().unwrap();
+    let counts: Vec<_> = seen.iter().map(|seen| seen.argument[4]).collect();
+    assert_eq!(counts, [3, 2, 2]);
 }
 
 #[test]
