@@ -255,3 +255,68 @@ fn nothing_panics() {
         }
     }
 }
+
+/// What the forms compute, a line for each: its name, how often it ran, and a sum over all results.
+fn results() -> Vec<String> {
+    let mut random = Random(0x5eed_0f0f_1234_4321);
+    let mut lines = Vec::new();
+    for &id in FormId::ALL {
+        let (mut sum, mut runs) = (0xcbf2_9ce4_8422_2325u64, 0);
+        let mut add = |word: u32| sum = (sum ^ u64::from(word)).wrapping_mul(0x100_0000_01b3);
+        for _ in 0..200 {
+            let Some(instr) = any(&mut random, id) else {
+                break;
+            };
+            let rig = rig(&mut random, &code(&instr));
+            fill(&rig, random.next());
+            let start = State {
+                registers: Box::new(registers(&mut random)),
+                predicates: std::array::from_fn(|_| random.next() as u32),
+                scratch: vec![0x3f80_1234; 0x100 * 32],
+                publications: Vec::new(),
+                faulted: false,
+            };
+            let end = step(&rig, &start);
+            runs += u32::from(!end.faulted);
+            let registers = end.registers.iter().chain(&end.publications);
+            registers.flat_map(|reg| reg.0).for_each(&mut add);
+            end.predicates.into_iter().for_each(&mut add);
+            end.scratch.into_iter().for_each(&mut add);
+            rig.read_words(0, 0x4000).into_iter().for_each(&mut add);
+        }
+        lines.push(format!("{} {runs} {sum:016x}", id.ident()));
+    }
+    lines
+}
+
+/// The same bits whatever the host can do: the functions compiled for the baseline agree with those
+/// for the best level of this CPU. Where that is the baseline, the test compares nothing.
+#[test]
+fn levels_agree() {
+    const CHILD: &str = "CORTLAND_TEST_LEVELS";
+    if std::env::var_os(CHILD).is_some() {
+        for line in results() {
+            println!("form {line}");
+        }
+        return;
+    }
+    let child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "levels_agree", "--nocapture"])
+        .env(CHILD, "1")
+        .env("CORTLAND_SIM_LEVEL", "portable")
+        .output()
+        .unwrap();
+    assert!(child.status.success(), "{child:?}");
+    let text = String::from_utf8(child.stdout).unwrap();
+    let portable: Vec<&str> = text
+        .lines()
+        .filter_map(|l| l.strip_prefix("form "))
+        .collect();
+    let best = results();
+    assert_eq!(portable.len(), FormId::ALL.len());
+    for (portable, best) in portable.iter().zip(&best) {
+        assert_eq!(portable, best);
+    }
+    let ran = best.iter().filter(|line| !line.contains(" 0 ")).count();
+    assert!(ran > 80, "only {ran} forms ran");
+}
