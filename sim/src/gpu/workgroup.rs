@@ -15,7 +15,7 @@
 
 use super::observers::ObserverFactory;
 use crate::fault::{Fault, FaultKind, ShaderPlace};
-use crate::shader::{Dispatch, Exit, LANES, Program, Wave, Workgroup};
+use crate::shader::{Dispatch, Exit, LANES, Observer, Program, Wave, Workgroup};
 
 /// Instructions of a SIMD group's turn.
 const SLICE: u64 = 0x800;
@@ -44,52 +44,68 @@ pub(super) fn run<'g, F: ObserverFactory>(
     let local = group.dispatch.local;
     let threads = local[0] * local[1] * local[2];
     let count = (threads as usize).div_ceil(LANES).min(MAX_WAVES);
+    factory.workgroup(observer, group);
     let mut states = [State::Ended; MAX_WAVES];
-    for (index, state) in states.iter_mut().enumerate().take(count) {
+    // SIMD groups that had lanes at the start: all of them have to come to each barrier.
+    let mut present = states;
+    // Which of `waves` a SIMD group has. One that ends in its first turn, as most do, leaves its wave
+    // to the next, whose registers are then in the host's cache.
+    let mut places = [0; MAX_WAVES];
+    let mut used = 0;
+    for index in 0..count {
         let active = lanes(group.dispatch, group.id, index as u32);
-        if active != 0 {
-            *state = State::Running;
+        if active == 0 {
+            continue;
         }
-        match waves.get_mut(index) {
+        match waves.get_mut(used) {
             Some(wave) => wave.restart(group, index as u32, active),
             None => waves.push(Wave::new(group, index as u32, active)),
         }
-    }
-    let waves = &mut waves[..count];
-    factory.workgroup(observer, group);
-    // SIMD groups that had lanes at the start: all of them have to come to each barrier.
-    let present = states;
-    loop {
-        let mut running = false;
-        for (wave, state) in waves.iter_mut().zip(&mut states) {
-            if *state != State::Running {
-                continue;
-            }
-            match wave.run(program, SLICE, observer) {
-                Exit::Yield => running = true,
-                Exit::Barrier => *state = State::Waiting,
-                Exit::Stop => *state = State::Ended,
-                Exit::Fault(fault) => return Err(fault),
-            }
-            if halted() {
-                return Ok(());
-            }
-        }
-        if running {
-            continue;
-        }
-        let Some(first) = states.iter().position(|state| *state == State::Waiting) else {
+        present[index] = State::Running;
+        places[index] = used;
+        states[index] = turn(&mut waves[used], program, observer)?;
+        used += usize::from(states[index] != State::Ended);
+        if halted() {
             return Ok(());
-        };
-        if group.dispatch.strict {
-            check_rendezvous(program, waves, &states, &present, first)?;
         }
-        factory.rendezvous(observer, group);
-        for state in &mut states {
-            if *state == State::Waiting {
-                *state = State::Running;
+    }
+    loop {
+        if !states.contains(&State::Running) {
+            let Some(first) = states.iter().position(|state| *state == State::Waiting) else {
+                return Ok(());
+            };
+            if group.dispatch.strict {
+                check_rendezvous(program, waves, &places, &states, &present, first)?;
+            }
+            factory.rendezvous(observer, group);
+            for state in &mut states {
+                if *state == State::Waiting {
+                    *state = State::Running;
+                }
             }
         }
+        for (place, state) in places.iter().zip(&mut states) {
+            if *state == State::Running {
+                *state = turn(&mut waves[*place], program, observer)?;
+                if halted() {
+                    return Ok(());
+                }
+            }
+        }
+    }
+}
+
+/// One turn of a SIMD group, and how it is afterwards.
+fn turn<O: Observer>(
+    wave: &mut Wave<'_>,
+    program: &Program,
+    observer: &mut O,
+) -> Result<State, Box<Fault>> {
+    match wave.run(program, SLICE, observer) {
+        Exit::Yield => Ok(State::Running),
+        Exit::Barrier => Ok(State::Waiting),
+        Exit::Stop => Ok(State::Ended),
+        Exit::Fault(fault) => Err(fault),
     }
 }
 
@@ -121,15 +137,17 @@ fn lanes(dispatch: &Dispatch<'_>, id: [u32; 3], simd_group: u32) -> u32 {
 fn check_rendezvous(
     program: &Program,
     waves: &[Box<Wave<'_>>],
+    places: &[usize],
     states: &[State],
     present: &[State],
     first: usize,
 ) -> Result<(), Box<Fault>> {
     let at = |wave: &Wave<'_>| wave.pc.wrapping_sub(1);
-    let barrier = &waves[first];
-    for (index, wave) in waves.iter().enumerate() {
-        let (index, at) = (index as u32, at(wave));
-        match (states[index as usize], present[index as usize]) {
+    let barrier = &waves[places[first]];
+    for (index, place_of) in places.iter().enumerate() {
+        let wave = &waves[*place_of];
+        let at = at(wave);
+        match (states[index], present[index]) {
             (State::Ended, State::Running) => {
                 let reason = format!(
                     "SIMD group {index} ended, others wait at a barrier for the whole workgroup"

@@ -284,6 +284,18 @@ fn transpose(rows: [[u32; 4]; 4]) -> [[u32; 4]; 4] {
     }
 }
 
+/// Words as they stand in GPU memory, or back: nothing on a little-endian host. Loops, because a call
+/// of `array::map` does not always disappear.
+#[inline(always)]
+fn little_endian(mut rows: [[u32; 4]; 4]) -> [[u32; 4]; 4] {
+    for row in &mut rows {
+        for word in row {
+            *word = word.to_le();
+        }
+    }
+    rows
+}
+
 /// Loads `N` words for each of 32 lanes, one lane's after the other's, into the first `N` of `out`.
 ///
 /// # Safety
@@ -317,7 +329,7 @@ unsafe fn load_run_4_words(host: *const u8, out: &mut [Lanes]) {
                 .cast::<[[u32; 4]; 4]>()
                 .read_unaligned()
         };
-        let columns = transpose(rows.map(|row| row.map(u32::from_le)));
+        let columns = transpose(little_endian(rows));
         for word in 0..4 {
             out[word].0[start..start + 4].copy_from_slice(&columns[word]);
         }
@@ -473,7 +485,7 @@ unsafe fn store_run_4_words(host: *mut u8, data: &[Lanes]) {
             ]
         };
         let rows = transpose([column(0), column(1), column(2), column(3)]);
-        let rows = rows.map(|row| row.map(u32::to_le));
+        let rows = little_endian(rows);
         // SAFETY: as in `store_run_words`.
         unsafe {
             host.add(start * 16)

@@ -35,6 +35,14 @@ fn positions(size: [u32; 3], axis: usize, first: u32) -> Lanes {
     let [width, height, _] = size.map(|n| n.max(1));
     let (mut x, row) = (first % width, first / width);
     let (mut y, mut z) = (row % height, row / height);
+    if LANES as u32 <= width - x {
+        // All in one row.
+        return match axis {
+            0 => Lanes::from_fn(|lane| x + lane as u32),
+            1 => Lanes::splat(y),
+            _ => Lanes::splat(z),
+        };
+    }
     Lanes::from_fn(|_| {
         let position = [x, y, z][axis];
         x += 1;
