@@ -3,30 +3,18 @@
 //! registers of inactive lanes alone, and does for 32 lanes at once what it does for one lane after the
 //! other (isa-2, 1.3), unless it exchanges data between lanes.
 
+#[path = "../../hw/isa/tests/support/random.rs"]
+#[allow(dead_code, reason = "the generator alone is wanted")]
+mod random;
 mod support;
 
 use agx_isa::{FormId, Instr, Mode, decode};
 use agx_sim::shader::{Exit, Lanes, Stage};
+use random::Rng;
 use support::{DATA, Rig};
 
-/// xorshift64*.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    fn below(&mut self, n: u64) -> u64 {
-        (self.next() >> 33) % n
-    }
-}
-
 /// An instruction of the form with random bits where the form leaves them free.
-fn any(random: &mut Random, id: FormId) -> Option<Instr> {
+fn any(random: &mut Rng, id: FormId) -> Option<Instr> {
     let form = id.form();
     for _ in 0..400 {
         // Some fields hold few legal values: try sparse bits as well.
@@ -57,7 +45,7 @@ fn code(instr: &Instr) -> Vec<u8> {
 }
 
 /// Registers good as bases, as indices of all kinds, and as anything else.
-fn registers(random: &mut Random) -> [Lanes; 96] {
+fn registers(random: &mut Rng) -> [Lanes; 96] {
     let wild = random.below(3) == 0;
     std::array::from_fn(|index| {
         let start = random.below(64) as u32;
@@ -82,7 +70,7 @@ fn registers(random: &mut Random) -> [Lanes; 96] {
     })
 }
 
-fn rig(random: &mut Random, code: &[u8]) -> Rig {
+fn rig(random: &mut Rng, code: &[u8]) -> Rig {
     let mut rig = Rig::bytes(code.to_vec());
     for pair in 0..128u8 {
         match random.below(8) {
@@ -96,7 +84,7 @@ fn rig(random: &mut Random, code: &[u8]) -> Rig {
 }
 
 fn fill(rig: &Rig, seed: u64) {
-    let mut random = Random(seed | 1);
+    let mut random = Rng::new(seed);
     let words: Vec<u32> = (0..0x4000).map(|_| (random.next() >> 20) as u32).collect();
     rig.write_words(0, &words);
 }
@@ -157,7 +145,7 @@ fn exchanges(instr: &Instr) -> bool {
 
 #[test]
 fn lanes_at_once_are_lanes_in_turn() {
-    let mut random = Random(0x1234_5678_9abc_def1);
+    let mut random = Rng::new(0x1234_5678_9abc_def1);
     let mut tried = 0;
     for &id in FormId::ALL {
         for _ in 0..60 {
@@ -231,7 +219,7 @@ fn lanes_at_once_are_lanes_in_turn() {
 /// In other stages and in strict runs, with any registers: no panic.
 #[test]
 fn nothing_panics() {
-    let mut random = Random(0x0fed_cba9_8765_4321);
+    let mut random = Rng::new(0x0fed_cba9_8765_4321);
     for &id in FormId::ALL {
         for round in 0..60 {
             let Some(instr) = any(&mut random, id) else {
@@ -258,7 +246,7 @@ fn nothing_panics() {
 
 /// What the forms compute, a line for each: its name, how often it ran, and a sum over all results.
 fn results() -> Vec<String> {
-    let mut random = Random(0x5eed_0f0f_1234_4321);
+    let mut random = Rng::new(0x5eed_0f0f_1234_4321);
     let mut lines = Vec::new();
     for &id in FormId::ALL {
         let (mut sum, mut runs) = (0xcbf2_9ce4_8422_2325u64, 0);

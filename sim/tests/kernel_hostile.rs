@@ -3,6 +3,9 @@
 //! number, never a panic, and nothing stays behind.
 
 mod kernel_support;
+#[path = "../../hw/isa/tests/support/random.rs"]
+#[allow(dead_code, reason = "the generator alone is wanted")]
+mod random;
 
 use std::collections::BTreeSet;
 use std::os::fd::{FromRawFd, OwnedFd};
@@ -14,35 +17,19 @@ use agx_sim::kernel::{SimDevice, SimNode};
 use agx_uapi::abi::{self, ioctl};
 use agx_uapi::{Abi, Chip, Errno, Kernel, Node};
 use kernel_support::*;
+use random::Rng;
 
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        let mixed = self.0 ^ self.0 >> 33;
-        mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 16
-    }
-
-    fn below(&mut self, limit: u64) -> u64 {
-        self.next() % limit
-    }
-
-    /// A number that could be a field: an ID, flags, a size, an address, rubbish.
-    fn number(&mut self) -> u64 {
-        match self.below(12) {
-            0..=2 => 0,
-            3..=5 => 1 + self.below(4),
-            6 => 1 << self.below(48),
-            7 => self.below(64) * PAGE,
-            8 => DATA + self.below(80) * PAGE,
-            9 => 0x10_e000_0000 + self.below(4) * 0x2000_0000,
-            10 => u64::MAX - self.below(3),
-            _ => self.next(),
-        }
+/// A number that could be a field: an ID, flags, a size, an address, rubbish.
+fn number(random: &mut Rng) -> u64 {
+    match random.below(12) {
+        0..=2 => 0,
+        3..=5 => 1 + random.below(4),
+        6 => 1 << random.below(48),
+        7 => random.below(64) * PAGE,
+        8 => DATA + random.below(80) * PAGE,
+        9 => 0x10_e000_0000 + random.below(4) * 0x2000_0000,
+        10 => u64::MAX - random.below(3),
+        _ => random.next(),
     }
 }
 
@@ -50,7 +37,7 @@ impl Random {
 const BUFFER: usize = 2 << 20;
 
 /// Commands that are nearly right.
-fn commands(random: &mut Random, bytes: &mut [u8]) -> usize {
+fn commands(random: &mut Rng, bytes: &mut [u8]) -> usize {
     let mut list = Vec::new();
     for _ in 0..random.below(4) {
         let (kind, payload) = match random.below(4) {
@@ -89,7 +76,7 @@ fn commands(random: &mut Random, bytes: &mut [u8]) -> usize {
 
 /// One request with fields made up; addresses point into the buffer, or nowhere.
 fn one(
-    random: &mut Random,
+    random: &mut Rng,
     node: &SimNode,
     buffer: &mut [u8],
     fds: &Mutex<Vec<OwnedFd>>,
@@ -104,9 +91,9 @@ fn one(
         _ => requests[random.below(requests.len() as u64) as usize],
     };
     let mut args = [0u64; 8];
-    args.fill_with(|| random.number());
-    let half = |random: &mut Random, words: &mut [u64; 8], index: usize| {
-        let value = random.number() as u32;
+    args.fill_with(|| number(random));
+    let half = |random: &mut Rng, words: &mut [u64; 8], index: usize| {
+        let value = number(random) as u32;
         let word = &mut words[index / 2];
         *word = if index.is_multiple_of(2) {
             *word & !0xffff_ffff | u64::from(value)
@@ -120,7 +107,7 @@ fn one(
         }
     }
     let base = buffer.as_mut_ptr().expose_provenance() as u64;
-    let pointer = |random: &mut Random| {
+    let pointer = |random: &mut Rng| {
         if random.below(8) == 0 {
             0
         } else {
@@ -132,11 +119,11 @@ fn one(
         let value = if fill == 0 {
             1 + random.below(6)
         } else {
-            random.number()
+            number(random)
         };
         word.copy_from_slice(&value.to_le_bytes());
     }
-    let small = |random: &mut Random| random.below(40) | random.below(3) << 32;
+    let small = |random: &mut Rng| random.below(40) | random.below(3) << 32;
     match request {
         ioctl::GET_PARAMS => {
             args[1] = pointer(random);
@@ -253,7 +240,7 @@ fn hostile(chip: Chip, seed: u64) {
             for thread in 0..3 {
                 let (kernel, fds, answers) = (&kernel, &fds, &answers);
                 scope.spawn(move || {
-                    let mut random = Random(seed + round * 10 + thread);
+                    let mut random = Rng::new(seed + round * 10 + thread);
                     let mut buffer = vec![0u8; BUFFER];
                     for _ in 0..1500 {
                         let answer = one(&mut random, kernel.node(), &mut buffer, fds);

@@ -2,6 +2,9 @@
 //! Many threads, queues and VMs at once: what comes out depends on the dependencies alone.
 
 mod kernel_support;
+#[path = "../../hw/isa/tests/support/random.rs"]
+#[allow(dead_code, reason = "the generator alone is wanted")]
+mod random;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -14,19 +17,7 @@ use agx_sim::processor::{ComputeCommand, Processor};
 use agx_uapi::abi::limits;
 use agx_uapi::{Access, Bind, Caching, Chip, Kernel, Priority, Submit, SyncPoint, WaitFlags};
 use kernel_support::{DATA, MIB, PAGE, bind_memory, computes, config, patience, stream};
-
-/// A fixed stream of numbers.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self, below: u64) -> u64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % below
-    }
-}
+use random::Rng;
 
 /// Each command's result is made from those of the commands it depends on, which must be there.
 struct Folding {
@@ -70,15 +61,15 @@ fn stress(chip: Chip, seed: u64) {
     const THREADS: usize = 4;
     const QUEUES: usize = 12;
     const JOBS: usize = 900;
-    let mut random = Random(seed);
+    let mut random = Rng::new(seed);
     // Job n goes to queue n % QUEUES, which belongs to thread n % THREADS: a queue gets its jobs in
     // order, and each depends on the one before by that alone. Other dependencies are syncobjs.
     let mut waits: Vec<Vec<usize>> = vec![Vec::new(); JOBS];
     let mut depends_on = vec![Vec::new(); JOBS];
     for job in 0..JOBS {
-        for _ in 0..random.next(4) {
+        for _ in 0..random.below(4) {
             if job > 0 {
-                let back = 1 + random.next(job.min(40) as u64) as usize;
+                let back = 1 + random.below(job.min(40) as u64) as usize;
                 waits[job].push(job - back);
             }
         }
@@ -94,7 +85,7 @@ fn stress(chip: Chip, seed: u64) {
     let processor = Arc::new(Folding {
         depends_on,
         results: (0..JOBS).map(|_| AtomicU64::new(0)).collect(),
-        delays: (0..JOBS).map(|_| random.next(12)).collect(),
+        delays: (0..JOBS).map(|_| random.below(12)).collect(),
     });
     let device = SimDevice::new(config(chip), processor.clone());
     let kernel = device.kernel();

@@ -11,6 +11,10 @@ use serde_json::Value;
 
 use super::support::{Rig, stopped};
 
+#[path = "../../../hw/isa/tests/support/random.rs"]
+mod random;
+use random::Rng;
+
 const STOP: [u8; 4] = [0x0e, 0, 0, 0];
 
 /// Registers of a SIMD group.
@@ -322,54 +326,41 @@ pub fn half_from(value: f64) -> u32 {
     round_half(negative, scaled as u128 | sticky)
 }
 
-/// A small generator of pseudo-random words (xorshift).
-pub struct Random(pub u64);
-
-impl Random {
-    /// The next word.
-    pub fn word(&mut self) -> u32 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 16) as u32
-    }
-
-    /// A word that is often special in some format.
-    pub fn operand(&mut self) -> u32 {
-        const SPECIAL: [u32; 16] = [
-            0,
-            0x8000_0000,
-            0x3f80_0000,
-            0xbf80_0000,
-            0x7f80_0000,
-            0xff80_0000,
-            0x7fc0_0001,
-            0x7f80_0001,
-            0x0000_0001,
-            0x807f_ffff,
-            0x0080_0000,
-            0x7c00_fc00,
-            0x3c00_8000,
-            0x7e01_03ff,
-            0xffff_ffff,
-            0x7fff_ffff,
-        ];
-        match self.word() % 4 {
-            0 => SPECIAL[(self.word() % 16) as usize],
-            1 => ((self.word() as i32 as f32) * 2f32.powi(-30)).to_bits(),
-            _ => self.word(),
-        }
+/// A word that is often special in some format.
+fn operand(random: &mut Rng) -> u32 {
+    const SPECIAL: [u32; 16] = [
+        0,
+        0x8000_0000,
+        0x3f80_0000,
+        0xbf80_0000,
+        0x7f80_0000,
+        0xff80_0000,
+        0x7fc0_0001,
+        0x7f80_0001,
+        0x0000_0001,
+        0x807f_ffff,
+        0x0080_0000,
+        0x7c00_fc00,
+        0x3c00_8000,
+        0x7e01_03ff,
+        0xffff_ffff,
+        0x7fff_ffff,
+    ];
+    match random.below(4) {
+        0 => SPECIAL[random.below(16) as usize],
+        1 => ((random.next() as i32 as f32) * 2f32.powi(-30)).to_bits(),
+        _ => random.next() as u32,
     }
 }
 
 /// Draws instructions of these forms at random, executes them under random masks, and checks that
 /// nothing changes but the destination in active lanes. Answers how many had a meaning.
 pub fn executes_anything(forms: &[FormId], rounds: u32) -> u32 {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Rng::new(0);
     let mut executed = 0;
     for round in 0..rounds {
         let form = forms[round as usize % forms.len()].form();
-        let noise = (0..4).fold(0u128, |bits, _| bits << 32 | u128::from(random.word()));
+        let noise = u128::from(random.next()) << 64 | u128::from(random.next());
         // Sparse noise meets more legal combinations.
         let noise = if round % 3 == 0 {
             noise
@@ -386,17 +377,17 @@ pub fn executes_anything(forms: &[FormId], rounds: u32) -> u32 {
         rig.active = match round % 4 {
             0 => 0,
             1 => !0,
-            _ => random.word(),
+            _ => random.next() as u32,
         };
         for index in 0..=255 {
-            rig.uniforms.set(index, random.operand());
+            rig.uniforms.set(index, operand(&mut random));
         }
         let mut before = registers();
         for reg in before.iter_mut() {
-            *reg = Lanes::from_fn(|_| random.operand());
+            *reg = Lanes::from_fn(|_| operand(&mut random));
         }
         let written: Vec<(usize, u32)> = destinations(&instr);
-        let predicates = [random.word(); 6];
+        let predicates = [random.next() as u32; 6];
         rig.run(
             |wave| {
                 wave.gprs = *before;
