@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT
+//! Tests of whole shaders: a corpus, generated programs, and the devices that run them.
+
+pub mod case;
