@@ -3,4 +3,6 @@
 //!
 //! It is a function: it knows no Vulkan object and no kernel, and the same input gives the same bytes.
 
+pub mod analysis;
 pub mod binary;
+pub mod ir;
