@@ -5,4 +5,8 @@
 
 pub mod analysis;
 pub mod binary;
+mod error;
 pub mod ir;
+pub mod select;
+
+pub use error::Error;
