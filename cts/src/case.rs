@@ -27,6 +27,9 @@ pub struct Case {
     pub buffers: Vec<Buffer>,
 }
 
+/// Most elements of an array of descriptors.
+const MAX_ELEMENTS: u32 = 4096;
+
 impl Case {
     /// Refuses what no device could run.
     ///
@@ -50,6 +53,10 @@ impl Case {
             if buffer.kind == BufferKind::Address {
                 continue;
             }
+            ensure!(
+                buffer.element < MAX_ELEMENTS,
+                "{name}: arrays of descriptors have up to {MAX_ELEMENTS} elements"
+            );
             let binding = (buffer.set, buffer.binding);
             let other = elements.insert((binding, buffer.element), index);
             ensure!(other.is_none(), "{name} is described twice");

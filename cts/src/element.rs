@@ -84,10 +84,6 @@ impl Element {
 
     /// The bits of the nearest value: floats round to nearest even, integers truncate and wrap.
     #[must_use]
-    #[expect(
-        clippy::wrong_self_convention,
-        reason = "self is the type, not the value"
-    )]
     pub fn from_f64(self, value: f64) -> u64 {
         match self {
             Element::Float(2) => f16::from_f64(value).to_bits().into(),

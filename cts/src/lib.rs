@@ -4,4 +4,5 @@
 pub mod case;
 pub mod compare;
 pub mod corpus;
+pub mod device;
 pub mod element;
