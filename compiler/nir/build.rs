@@ -17,8 +17,28 @@ const VARIABLES: &[&str] = &[
     "CORTLAND_TARGET_DIR",
 ];
 
-const SHIM: &[&str] = &["shim/guard.c", "shim/shim.c", "shim/validate.c"];
-const SHIM_HEADERS: &[&str] = &["shim/guard.h", "shim/shim.h", "shim/validate.h"];
+const SHIM: &[&str] = &[
+    "shim/guard.c",
+    "shim/shim.c",
+    "shim/validate.c",
+    "shim/unsupported.c",
+    "shim/export.c",
+];
+const SHIM_HEADERS: &[&str] = &[
+    "shim/guard.h",
+    "shim/shim.h",
+    "shim/validate.h",
+    "shim/unsupported.h",
+    "shim/export.h",
+];
+
+/// Mesa's enumerations that become Rust's, and the prefix of their enumerators.
+const ENUMS: &[(&str, &str)] = &[
+    ("nir_op", "nir_op_"),
+    ("nir_intrinsic_op", "nir_intrinsic_"),
+    ("nir_intrinsic_index_flag", "NIR_INTRINSIC_"),
+    ("nir_atomic_op", "nir_atomic_op_"),
+];
 
 fn main() {
     for input in INPUTS {
@@ -172,14 +192,37 @@ fn compile_shim(mesa: &Mesa) {
     build.flag("-w").compile("cortland_shim");
 }
 
+/// Takes the prefix off the enumerators of [`ENUMS`].
+#[derive(Debug)]
+struct Enumerators;
+
+impl bindgen::callbacks::ParseCallbacks for Enumerators {
+    fn enum_variant_name(
+        &self,
+        name: Option<&str>,
+        variant: &str,
+        _: bindgen::callbacks::EnumVariantValue,
+    ) -> Option<String> {
+        let name = name?.trim_start_matches("enum ");
+        let (_, prefix) = ENUMS.iter().find(|(e, _)| *e == name)?;
+        variant.strip_prefix(prefix).map(str::to_owned)
+    }
+}
+
 fn generate_bindings(mesa: &Mesa, to: &Path) {
-    bindgen::Builder::default()
+    let mut builder = bindgen::Builder::default().parse_callbacks(Box::new(Enumerators));
+    for (name, _) in ENUMS {
+        builder = builder
+            .rustified_non_exhaustive_enum(name)
+            .allowlist_type(name);
+    }
+    builder
         .header("shim/shim.h")
         .clang_args(&mesa.flags)
         .allowlist_function("cortland_.*")
         .blocklist_function("cortland_(malloc|calloc|realloc|mesa_free|guard_shared)")
-        .allowlist_type("cortland_failure_kind|nir_lower_packing_op")
-        .allowlist_var("CORTLAND_MEMORY_BUDGET")
+        .allowlist_type("cortland_(failure_kind|export_node|export_instr)|nir_lower_packing_op")
+        .allowlist_var("CORTLAND_(MEMORY_BUDGET|EXPORT_MAGIC|EXPORT_DEPTH|ALU_.*)")
         .allowlist_function("spirv_capabilities_(get|set)")
         .allowlist_function("glsl_type_singleton_.*")
         .allowlist_type("spirv_to_nir_options|nir_spirv_specialization|nir_spirv_debug_level")

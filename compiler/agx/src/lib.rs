@@ -3,4 +3,10 @@
 //!
 //! It is a function: it knows no Vulkan object and no kernel, and the same input gives the same bytes.
 
+pub mod analysis;
 pub mod binary;
+mod error;
+pub mod ir;
+pub mod select;
+
+pub use error::Error;

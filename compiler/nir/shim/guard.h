@@ -22,6 +22,8 @@ enum cortland_failure_kind {
    CORTLAND_NO_FAILURE,
    /* The body gave up, and has told why by other means. */
    CORTLAND_GAVE_UP,
+   /* The shader holds what cannot be compiled for the hardware; the message names it. */
+   CORTLAND_UNSUPPORTED,
    CORTLAND_ASSERTION,
    CORTLAND_BROKEN_NIR,
    CORTLAND_BEYOND_BUDGET,

@@ -15,6 +15,7 @@
 #include "compiler/spirv/nir_spirv.h"
 #include "compiler/spirv/spirv_info.h"
 
+#include "export.h"
 #include "guard.h"
 
 /* What callers ask most about a shader, without the layout of shader_info. Strings live as long as the shader. */

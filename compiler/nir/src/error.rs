@@ -32,6 +32,9 @@ pub enum Error {
     /// Mesa's front end rejects the module; this is its message.
     #[error("SPIR-V to NIR: {0}")]
     Translation(String),
+    /// The shader holds something that cannot be compiled for the hardware; the message names it.
+    #[error("unsupported: {0}")]
+    Unsupported(String),
     /// The system has no memory left. The shader that was being worked on is gone or unchanged.
     #[error("out of memory")]
     OutOfMemory,

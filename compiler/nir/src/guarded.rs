@@ -66,6 +66,7 @@ impl Failure {
         let message = || self.message.unwrap_or_else(|| "no reason given".into());
         match self.kind {
             ffi::cortland_failure_kind_CORTLAND_GAVE_UP => gave_up(),
+            ffi::cortland_failure_kind_CORTLAND_UNSUPPORTED => Error::Unsupported(message()),
             ffi::cortland_failure_kind_CORTLAND_BROKEN_NIR => Error::BrokenNir(message()),
             ffi::cortland_failure_kind_CORTLAND_BEYOND_BUDGET => Error::TooLarge(format!(
                 "it needs more than {} MiB of memory",

@@ -13,6 +13,7 @@ mod compiler_options;
 mod error;
 mod ffi;
 mod guarded;
+pub mod program;
 mod shader;
 mod spirv;
 mod stack;

@@ -3,6 +3,7 @@
 
 use crate::blob::{self, BlobKey};
 use crate::guarded::{self, Allocation, Owned, Types, take_string};
+use crate::program::{Program, decode};
 use crate::{CompilerOptions, Error, Stage, ffi, stack};
 use std::ffi::CStr;
 use std::ptr;
@@ -174,6 +175,32 @@ impl Shader {
             deep,
             types,
         })
+    }
+
+    /// The shader as plain data for a back end. It must be lowered: one function, no dereferences, no textures; what it
+    /// holds of these is an [`Error::Unsupported`]. Divergence is that within a subgroup.
+    pub fn export(&self) -> Result<Program, Error> {
+        decode(&self.export_words()?)
+    }
+
+    pub(crate) fn export_words(&self) -> Result<Vec<u32>, Error> {
+        let shader = self.handle();
+        stack::run(self.deep, move || {
+            let (mut words, mut count) = (ptr::null_mut(), 0);
+            // SAFETY: the handle is of a live shader; words and count are written on success.
+            let (done, failure) = guarded::call(|f| unsafe {
+                ffi::cortland_shader_export(shader.get(), &raw mut words, &raw mut count, f)
+            });
+            if !done {
+                return Err(failure.error());
+            }
+            // SAFETY: on success the shim hands over `count` words.
+            let bytes = unsafe { Allocation::new(words.cast(), count * size_of::<u32>()) };
+            let words = bytes.bytes().chunks_exact(4);
+            Ok(words
+                .map(|w| u32::from_ne_bytes([w[0], w[1], w[2], w[3]]))
+                .collect())
+        })?
     }
 
     /// A copy that shares nothing but the options.

@@ -5,8 +5,10 @@
 //! it gets a copy that owns everything and points to nothing. The copy keeps NIR's shape: a tree of structured control
 //! flow ([`Node`]) whose leaves are basic blocks of SSA instructions.
 
+mod decode;
 mod names;
 
+pub(crate) use decode::decode;
 pub use names::{AluOp, AtomicOp, IndexKind, IntrinsicOp, ReduceOp};
 
 /// Names an SSA value; numbers are dense, from 0 to [`Program::num_defs`].

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: MIT
+//! Instruction selection: lowered NIR to the SSA form.
+//!
+//! One walk over the tree in program order. Each NIR block becomes one block, each scalar component of a NIR value one
+//! value (two for 64 bits). What NIR keeps as values of their own and the hardware has as modifiers or conditions
+//! (negation, absolute value, saturation, comparisons) is folded into its users here, by looking at the producer; the
+//! producer is emitted as well, and goes with dead-code elimination when every user has folded it.
+//!
+//! How values look: Booleans are 0 or 1; 8- and 16-bit values lie in the low bits of a register whose upper bits are
+//! undefined, and are extended where those would matter.
+
+mod alu;
+mod build;
+mod constant;
+mod float16;
+mod intrinsic;
+mod memory;
+mod pack;
+mod private;
+mod subgroup;
+
+use std::collections::BTreeSet;
+
+use mesa_nir::program::{
+    BlockId, Def, DefId, If, IndexKind, Instr as NirInstr, IntrinsicOp, Loop, Node, Program,
+};
+
+use crate::binary::Pointer;
+use crate::error::Error;
+use crate::ir::{Block, BlockData, Closes, Cond, End, Function, Phi, Src, Value};
+
+/// What selection gives.
+pub struct Selected {
+    /// The code.
+    pub function: Function,
+    /// Pointers that it wants, in order.
+    pub pointers: Vec<Pointer>,
+}
+
+/// The largest nesting of control flow: selection recurses.
+const MAX_DEPTH: u32 = 2000;
+
+/// Selects instructions for a program.
+///
+/// # Errors
+/// When it holds something that there is no code for.
+pub fn select(program: &Program) -> Result<Selected, Error> {
+    let pointers = pointers(program);
+    let mut selector = Selector::new(program, &pointers);
+    selector.list(&program.body, 0)?;
+    selector.finish(End::Stop);
+    selector.resolve_phis()?;
+    let mut function = selector.function;
+    function.scratch_words = program.scratch_bytes.div_ceil(4);
+    Ok(Selected { function, pointers })
+}
+
+/// The symbolic pointers that the front end writes into `load_preamble`.
+fn pointer(base: i64) -> Option<Pointer> {
+    Some(match base {
+        0 => Pointer::WorkgroupCounts,
+        1 => Pointer::ThreadgroupRoot,
+        2 => Pointer::PushConstants,
+        3 => Pointer::BaseWorkgroup,
+        4 => Pointer::DynamicBuffers,
+        5 => Pointer::WorkgroupBuffer,
+        16..=271 => Pointer::DescriptorSet((base - 16) as u8),
+        _ => return None,
+    })
+}
+
+/// The pointers that a program uses, in a fixed order.
+fn pointers(program: &Program) -> Vec<Pointer> {
+    let mut found = BTreeSet::new();
+    visit(&program.body, &mut |instr| {
+        if let NirInstr::Intrinsic(intrinsic) = instr {
+            match intrinsic.op {
+                IntrinsicOp::load_preamble => {
+                    found.extend(pointer(intrinsic.index(IndexKind::BASE)));
+                }
+                IntrinsicOp::load_shared | IntrinsicOp::store_shared => {
+                    found.insert(Pointer::ThreadgroupRoot);
+                }
+                _ => {}
+            }
+        }
+    });
+    found.into_iter().collect()
+}
+
+/// Visits every instruction.
+fn visit<'p>(nodes: &'p [Node], f: &mut impl FnMut(&'p NirInstr)) {
+    for node in nodes {
+        match node {
+            Node::Block(block) => block.instrs.iter().for_each(&mut *f),
+            Node::If(selection) => {
+                visit(&selection.then_body, f);
+                visit(&selection.else_body, f);
+            }
+            Node::Loop(body) => visit(&body.body, f),
+        }
+    }
+}
+
+struct Selector<'p> {
+    pointers: &'p [Pointer],
+    function: Function,
+    /// The block that is being filled.
+    current: BlockData,
+    /// What each definition is: its components, low words first.
+    defs: Vec<Vec<Src>>,
+    widths: Vec<u8>,
+    producers: Vec<Option<&'p NirInstr>>,
+    uses: Vec<u32>,
+    /// Our block of each NIR block.
+    blocks: Vec<Option<Block>>,
+    /// Phis to complete when every block is there.
+    phis: Vec<PendingPhi<'p>>,
+    loops: Vec<LoopState>,
+}
+
+struct PendingPhi<'p> {
+    block: Block,
+    first: usize,
+    words: usize,
+    srcs: &'p [(BlockId, DefId)],
+}
+
+/// A loop that is being filled: blocks whose `exit` is to be set to its exit.
+#[derive(Default)]
+struct LoopState {
+    breaks: Vec<Block>,
+}
+
+/// How a list of nodes ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fall {
+    /// It falls through.
+    Through,
+    /// It jumped out of the loop.
+    Break,
+}
+
+impl<'p> Selector<'p> {
+    fn new(program: &'p Program, pointers: &'p [Pointer]) -> Selector<'p> {
+        let count = program.num_defs as usize;
+        let mut this = Selector {
+            pointers,
+            function: Function {
+                blocks: Vec::new(),
+                num_values: 0,
+                scratch_words: 0,
+            },
+            current: empty_block(0),
+            defs: vec![Vec::new(); count],
+            widths: vec![0; count],
+            producers: vec![None; count],
+            uses: vec![0; count],
+            blocks: vec![None; program.num_blocks as usize],
+            phis: Vec::new(),
+            loops: Vec::new(),
+        };
+        visit(&program.body, &mut |instr| this.note(instr));
+        this.note_conditions(&program.body);
+        this
+    }
+
+    /// Remembers the producer of each definition, and counts uses.
+    fn note(&mut self, instr: &'p NirInstr) {
+        let mut using = |def: DefId| {
+            if let Some(count) = self.uses.get_mut(def.0 as usize) {
+                *count += 1;
+            }
+        };
+        match instr {
+            NirInstr::Alu(alu) => alu.srcs.iter().for_each(|s| using(s.def)),
+            NirInstr::Phi(_, srcs) => srcs.iter().for_each(|(_, d)| using(*d)),
+            NirInstr::Intrinsic(intrinsic) => intrinsic.srcs.iter().for_each(|d| using(*d)),
+            _ => {}
+        }
+        if let Some(def) = def_of(instr)
+            && let Some(slot) = self.producers.get_mut(def.id.0 as usize)
+        {
+            *slot = Some(instr);
+        }
+    }
+
+    fn note_conditions(&mut self, nodes: &[Node]) {
+        for node in nodes {
+            match node {
+                Node::Block(_) => {}
+                Node::If(selection) => {
+                    if let Some(count) = self.uses.get_mut(selection.condition.0 as usize) {
+                        *count += 1;
+                    }
+                    self.note_conditions(&selection.then_body);
+                    self.note_conditions(&selection.else_body);
+                }
+                Node::Loop(body) => self.note_conditions(&body.body),
+            }
+        }
+    }
+
+    /// The number that the block being filled will have.
+    fn current_id(&self) -> Block {
+        Block(self.function.blocks.len() as u32)
+    }
+
+    /// Ends the block being filled and begins the next.
+    fn finish(&mut self, end: End) -> Block {
+        let depth = self.loops.len() as u32;
+        let id = self.current_id();
+        let mut block = std::mem::replace(&mut self.current, empty_block(depth));
+        block.end = end;
+        self.function.blocks.push(block);
+        id
+    }
+
+    fn list(&mut self, nodes: &'p [Node], depth: u32) -> Result<Fall, Error> {
+        if depth > MAX_DEPTH {
+            return Err(Error::Limit(format!("control flow nested deeper than {MAX_DEPTH}")));
+        }
+        let mut fall = Fall::Through;
+        for node in nodes {
+            // NIR has nothing but empty blocks behind a jump.
+            match node {
+                Node::Block(block) => fall = self.block(block, fall)?,
+                Node::If(selection) => self.selection(selection, depth + 1)?,
+                Node::Loop(body) => self.repeat(body, depth + 1)?,
+            }
+        }
+        Ok(fall)
+    }
+
+    fn block(&mut self, block: &'p mesa_nir::program::Block, fall: Fall) -> Result<Fall, Error> {
+        if let Some(slot) = self.blocks.get_mut(block.id.0 as usize) {
+            *slot = Some(Block(self.function.blocks.len() as u32));
+        }
+        for instr in &block.instrs {
+            match instr {
+                NirInstr::Alu(alu) => self.alu(alu)?,
+                NirInstr::Const(def, values) => self.constant(def, values),
+                NirInstr::Undef(def) => {
+                    let words = usize::from(def.components) * words_of(def.bits);
+                    self.define(def, vec![Src::imm(0); words]);
+                }
+                NirInstr::Phi(def, srcs) => self.phi(def, srcs),
+                NirInstr::Intrinsic(intrinsic) => self.intrinsic(intrinsic)?,
+                NirInstr::Break => return Ok(Fall::Break),
+                NirInstr::Continue => return Err(Error::unsupported("a continue statement")),
+            }
+        }
+        Ok(fall)
+    }
+
+    fn selection(&mut self, selection: &'p If, depth: u32) -> Result<(), Error> {
+        let cond = self.branch_condition(selection.condition)?;
+        let nowhere = Block(0);
+        let head = self.finish(End::If {
+            cond,
+            else_block: nowhere,
+            merge: nowhere,
+            divergent: selection.divergent,
+        });
+        let then_fall = self.list(&selection.then_body, depth)?;
+        let then_end = match then_fall {
+            Fall::Through => self.finish(End::EndThen { merge: nowhere }),
+            Fall::Break => self.finish_break(Closes::Then(nowhere))?,
+        };
+        let first_of_else = self.current_id();
+        match self.list(&selection.else_body, depth)? {
+            Fall::Through => self.finish(End::EndElse),
+            Fall::Break => self.finish_break(Closes::Else)?,
+        };
+        let join = self.current_id();
+        if let End::If {
+            else_block, merge, ..
+        } = &mut self.function.blocks[head.index()].end
+        {
+            (*else_block, *merge) = (first_of_else, join);
+        }
+        match &mut self.function.blocks[then_end.index()].end {
+            End::EndThen { merge }
+            | End::Break {
+                closes: Closes::Then(merge),
+                ..
+            } => *merge = join,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn finish_break(&mut self, closes: Closes) -> Result<Block, Error> {
+        let block = self.finish(End::Break {
+            exit: Block(0),
+            closes,
+        });
+        match self.loops.last_mut() {
+            Some(state) => state.breaks.push(block),
+            None => return Err(Error::unsupported("a break outside of a loop")),
+        }
+        Ok(block)
+    }
+
+    fn repeat(&mut self, body: &'p Loop, depth: u32) -> Result<(), Error> {
+        let before = self.finish(End::Loop { exit: Block(0) });
+        self.loops.push(LoopState::default());
+        self.current.loop_depth = self.loops.len() as u32;
+        let header = self.current_id();
+        match self.list(&body.body, depth)? {
+            Fall::Through => {
+                self.finish(End::EndLoop { header });
+            }
+            Fall::Break => {
+                self.finish_break(Closes::Loop)?;
+            }
+        }
+        let state = self.loops.pop().unwrap_or_default();
+        self.current.loop_depth = self.loops.len() as u32;
+        let behind = self.current_id();
+        if let End::Loop { exit } = &mut self.function.blocks[before.index()].end {
+            *exit = behind;
+        }
+        for block in state.breaks {
+            if let End::Break { exit, .. } = &mut self.function.blocks[block.index()].end {
+                *exit = behind;
+            }
+        }
+        Ok(())
+    }
+
+    fn phi(&mut self, def: &Def, srcs: &'p [(BlockId, DefId)]) {
+        let words = usize::from(def.components) * words_of(def.bits);
+        let first = self.current.phis.len();
+        let values: Vec<Value> = (0..words).map(|_| self.function.value()).collect();
+        for &dst in &values {
+            let srcs = Vec::new();
+            self.current.phis.push(Phi { dst, srcs });
+        }
+        self.phis.push(PendingPhi {
+            block: self.current_id(),
+            first,
+            words,
+            srcs,
+        });
+        self.define(def, values.into_iter().map(Src::from).collect());
+    }
+
+    /// Gives phis their sources, in the order of predecessors.
+    fn resolve_phis(&mut self) -> Result<(), Error> {
+        self.function.compute_preds();
+        for phi in std::mem::take(&mut self.phis) {
+            let preds = self.function.blocks[phi.block.index()].preds.clone();
+            for pred in preds {
+                let from = |(block, def): &(BlockId, DefId)| {
+                    (self.blocks.get(block.0 as usize) == Some(&Some(pred))).then_some(*def)
+                };
+                let Some(def) = phi.srcs.iter().find_map(from) else {
+                    return Err(Error::Internal {
+                        pass: "selection",
+                        what: format!("a phi lacks a source for b{}", pred.0),
+                    });
+                };
+                for word in 0..phi.words {
+                    let src = self.word(def, word)?;
+                    let phis = &mut self.function.blocks[phi.block.index()].phis;
+                    phis[phi.first + word].srcs.push(src);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn empty_block(loop_depth: u32) -> BlockData {
+    BlockData {
+        preds: Vec::new(),
+        phis: Vec::new(),
+        instrs: Vec::new(),
+        end: End::Stop,
+        loop_depth,
+    }
+}
+
+/// Registers of a component.
+const fn words_of(bits: u8) -> usize {
+    if bits == 64 { 2 } else { 1 }
+}
+
+fn def_of(instr: &NirInstr) -> Option<&Def> {
+    match instr {
+        NirInstr::Alu(alu) => Some(&alu.def),
+        NirInstr::Const(def, _) | NirInstr::Undef(def) | NirInstr::Phi(def, _) => Some(def),
+        NirInstr::Intrinsic(intrinsic) => intrinsic.def.as_ref(),
+        NirInstr::Break | NirInstr::Continue => None,
+    }
+}
+
+impl Selector<'_> {
+    /// The condition of a branch: comparisons are folded, operands have no modifiers.
+    fn branch_condition(&mut self, def: DefId) -> Result<Cond, Error> {
+        self.condition(def, 0, false)
+    }
+}

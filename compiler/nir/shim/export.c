@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+#include "export.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/ralloc.h"
+#include "util/u_dynarray.h"
+
+#include "unsupported.h"
+
+struct writer {
+   struct util_dynarray words;
+   unsigned depth;
+};
+
+static void
+put(struct writer *w, uint32_t word)
+{
+   util_dynarray_append(&w->words, uint32_t, word);
+}
+
+static void
+put_def(struct writer *w, const nir_def *def)
+{
+   put(w, def->index);
+   put(w, def->num_components | def->bit_size << 8 | (uint32_t)def->divergent << 16);
+}
+
+static void
+put_alu(struct writer *w, const nir_alu_instr *alu)
+{
+   unsigned flags = 0;
+   if (alu->exact)
+      flags |= CORTLAND_ALU_EXACT;
+   if (alu->no_signed_wrap)
+      flags |= CORTLAND_ALU_NO_SIGNED_WRAP;
+   if (alu->no_unsigned_wrap)
+      flags |= CORTLAND_ALU_NO_UNSIGNED_WRAP;
+   unsigned sources = nir_op_infos[alu->op].num_inputs;
+   put(w, CORTLAND_INSTR_ALU);
+   put(w, alu->op);
+   put(w, flags);
+   put_def(w, &alu->def);
+   put(w, sources);
+   for (unsigned i = 0; i < sources; i++) {
+      unsigned components = nir_ssa_alu_instr_src_components(alu, i);
+      put(w, alu->src[i].src.ssa->index);
+      put(w, components);
+      for (unsigned first = 0; first < components; first += 4) {
+         uint32_t swizzle = 0;
+         for (unsigned c = first; c < MIN2(first + 4, components); c++)
+            swizzle |= (uint32_t)alu->src[i].swizzle[c] << 8 * (c - first);
+         put(w, swizzle);
+      }
+   }
+}
+
+static void
+put_intrinsic(struct writer *w, const nir_intrinsic_instr *intrin)
+{
+   const nir_intrinsic_info *info = &nir_intrinsic_infos[intrin->intrinsic];
+   put(w, CORTLAND_INSTR_INTRINSIC);
+   put(w, intrin->intrinsic);
+   put(w, info->has_dest);
+   if (info->has_dest)
+      put_def(w, &intrin->def);
+   put(w, info->num_srcs);
+   for (unsigned i = 0; i < info->num_srcs; i++)
+      put(w, intrin->src[i].ssa->index);
+   put(w, info->num_indices);
+   for (unsigned i = 0; i < info->num_indices; i++) {
+      unsigned kind = info->indices[i];
+      put(w, kind);
+      put(w, (uint32_t)intrin->const_index[info->index_map[kind] - 1]);
+   }
+}
+
+static void
+put_instr(struct writer *w, nir_instr *instr)
+{
+   switch (instr->type) {
+   case nir_instr_type_alu:
+      put_alu(w, nir_instr_as_alu(instr));
+      break;
+   case nir_instr_type_load_const: {
+      const nir_load_const_instr *load = nir_instr_as_load_const(instr);
+      put(w, CORTLAND_INSTR_CONST);
+      put_def(w, &load->def);
+      for (unsigned i = 0; i < load->def.num_components; i++) {
+         uint64_t value = nir_const_value_as_uint(load->value[i], load->def.bit_size);
+         put(w, (uint32_t)value);
+         put(w, value >> 32);
+      }
+      break;
+   }
+   case nir_instr_type_undef:
+      put(w, CORTLAND_INSTR_UNDEF);
+      put_def(w, &nir_instr_as_undef(instr)->def);
+      break;
+   case nir_instr_type_phi: {
+      nir_phi_instr *phi = nir_instr_as_phi(instr);
+      put(w, CORTLAND_INSTR_PHI);
+      put_def(w, &phi->def);
+      put(w, exec_list_length(&phi->srcs));
+      nir_foreach_phi_src(src, phi) {
+         put(w, src->pred->index);
+         put(w, src->src.ssa->index);
+      }
+      break;
+   }
+   case nir_instr_type_intrinsic:
+      put_intrinsic(w, nir_instr_as_intrinsic(instr));
+      break;
+   case nir_instr_type_jump: {
+      nir_jump_type type = nir_instr_as_jump(instr)->type;
+      if (type != nir_jump_break && type != nir_jump_continue)
+         unsupported("a jump that is neither break nor continue (%u)", type);
+      put(w, type == nir_jump_break ? CORTLAND_INSTR_BREAK : CORTLAND_INSTR_CONTINUE);
+      break;
+   }
+   default:
+      unsupported("%s in a lowered shader", instr_type_name(instr->type));
+   }
+}
+
+static void put_list(struct writer *w, struct exec_list *list);
+
+static void
+put_node(struct writer *w, nir_cf_node *node)
+{
+   switch (node->type) {
+   case nir_cf_node_block: {
+      nir_block *block = nir_cf_node_as_block(node);
+      unsigned count = 0;
+      nir_foreach_instr(instr, block)
+         count += instr->type != nir_instr_type_debug_info;
+      put(w, CORTLAND_NODE_BLOCK);
+      put(w, block->index);
+      put(w, count);
+      nir_foreach_instr(instr, block) {
+         if (instr->type != nir_instr_type_debug_info)
+            put_instr(w, instr);
+      }
+      break;
+   }
+   case nir_cf_node_if: {
+      nir_if *nif = nir_cf_node_as_if(node);
+      put(w, CORTLAND_NODE_IF);
+      put(w, nif->condition.ssa->index);
+      put(w, nir_src_is_divergent(&nif->condition));
+      put_list(w, &nif->then_list);
+      put_list(w, &nif->else_list);
+      break;
+   }
+   case nir_cf_node_loop: {
+      nir_loop *loop = nir_cf_node_as_loop(node);
+      if (nir_loop_has_continue_construct(loop))
+         unsupported("a loop with a continue construct in a lowered shader");
+      put(w, CORTLAND_NODE_LOOP);
+      put(w, nir_loop_is_divergent(loop));
+      put_list(w, &loop->body);
+      break;
+   }
+   default:
+      unsupported("an unknown control-flow node");
+   }
+}
+
+static void
+put_list(struct writer *w, struct exec_list *list)
+{
+   if (++w->depth > CORTLAND_EXPORT_DEPTH)
+      unsupported("control flow nested deeper than %u", CORTLAND_EXPORT_DEPTH);
+   put(w, exec_list_length(list));
+   foreach_list_typed(nir_cf_node, node, node, list)
+      put_node(w, node);
+   w->depth--;
+}
+
+static void
+put_name(struct writer *w, const char *name)
+{
+   size_t length = name ? strlen(name) : 0;
+   put(w, length);
+   for (size_t first = 0; first < length; first += 4) {
+      uint32_t word = 0;
+      for (size_t i = first; i < MIN2(first + 4, length); i++)
+         word |= (uint32_t)(unsigned char)name[i] << 8 * (i - first);
+      put(w, word);
+   }
+}
+
+struct export_call {
+   const nir_shader *shader;
+   nir_shader *copy;
+   struct writer writer;
+};
+
+static void
+do_export(void *arg)
+{
+   struct export_call *c = arg;
+   c->copy = nir_shader_clone(NULL, c->shader);
+   nir_shader *s = c->copy;
+   nir_function_impl *impl = NULL;
+   nir_foreach_function_impl(other, s) {
+      if (impl)
+         unsupported("more than one function in a lowered shader");
+      impl = other;
+   }
+   if (!impl)
+      unsupported("a shader without a function");
+
+   /* The analysis wants values that leave a loop to pass a phi, as only there they may become divergent. */
+   nir_convert_to_lcssa(s, true, true);
+   nir_divergence_analysis(s);
+   nir_index_ssa_defs(impl);
+   nir_metadata_require(impl, nir_metadata_block_index);
+
+   util_dynarray_init(&c->writer.words, s);
+   struct writer *w = &c->writer;
+   put(w, CORTLAND_EXPORT_MAGIC);
+   for (unsigned i = 0; i < 3; i++)
+      put(w, s->info.workgroup_size[i]);
+   put(w, s->info.shared_size);
+   put(w, s->info.task_payload_size);
+   put(w, s->scratch_size);
+   put(w, impl->ssa_alloc);
+   put(w, impl->num_blocks);
+   put_name(w, impl->function->name);
+   put_list(w, &impl->body);
+}
+
+bool
+cortland_shader_export(const nir_shader *shader, uint32_t **words, size_t *num_words, struct cortland_failure *failure)
+{
+   struct export_call c = { .shader = shader };
+   if (!guard_run(do_export, &c, failure))
+      return false;
+   *num_words = c.writer.words.size / sizeof(uint32_t);
+   *words = malloc(c.writer.words.size);
+   if (*words)
+      memcpy(*words, c.writer.words.data, c.writer.words.size);
+   else
+      failure->kind = CORTLAND_OUT_OF_MEMORY;
+   ralloc_free(c.copy);
+   return *words != NULL;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A lowered shader as 32-bit words, which src/program/decode.rs reads. A stream is
+ *
+ *    CORTLAND_EXPORT_MAGIC, workgroup size (3 words), bytes of workgroup memory, bytes of a workgroup's device memory,
+ *    bytes of scratch, number of defs, number of blocks, bytes of the name, the name (padded to words), a list
+ *
+ * with
+ *
+ *    list    count, nodes
+ *    node    NODE_BLOCK, number, count of instructions, instructions
+ *            NODE_IF, condition, divergent, list, list
+ *            NODE_LOOP, divergent, list
+ *    instr   INSTR_ALU, op, flags, def, count of sources, sources: number, components, swizzle (4 components a word)
+ *            INSTR_CONST, def, for each component: low word, high word
+ *            INSTR_UNDEF, def
+ *            INSTR_PHI, def, count, for each source: block, number
+ *            INSTR_INTRINSIC, op, has a def, def if so, count of sources, numbers, count of indices, kinds and values
+ *            INSTR_BREAK
+ *            INSTR_CONTINUE
+ *    def     number, components | bits << 8 | divergent << 16
+ */
+#ifndef CORTLAND_EXPORT_H
+#define CORTLAND_EXPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "compiler/nir/nir.h"
+
+#include "guard.h"
+
+#define CORTLAND_EXPORT_MAGIC 0x4e495234u
+
+/* Control flow nested deeper than this is refused, so that whoever walks the tree may recurse. */
+#define CORTLAND_EXPORT_DEPTH 128u
+
+enum cortland_export_node {
+   CORTLAND_NODE_BLOCK,
+   CORTLAND_NODE_IF,
+   CORTLAND_NODE_LOOP,
+};
+
+enum cortland_export_instr {
+   CORTLAND_INSTR_ALU,
+   CORTLAND_INSTR_CONST,
+   CORTLAND_INSTR_UNDEF,
+   CORTLAND_INSTR_PHI,
+   CORTLAND_INSTR_INTRINSIC,
+   CORTLAND_INSTR_BREAK,
+   CORTLAND_INSTR_CONTINUE,
+};
+
+#define CORTLAND_ALU_EXACT 1u
+#define CORTLAND_ALU_NO_SIGNED_WRAP 2u
+#define CORTLAND_ALU_NO_UNSIGNED_WRAP 4u
+
+/* The words go back to cortland_free(). The shader stays as it is. */
+bool cortland_shader_export(const nir_shader *shader, uint32_t **words, size_t *num_words,
+                            struct cortland_failure *failure);
+
+#endif

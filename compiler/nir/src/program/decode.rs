@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+//! Reads what `shim/export.c` writes; `shim/export.h` describes it.
+
+use super::{
+    Alu, AluOp, AluSrc, Block, BlockId, Def, DefId, If, IndexKind, Instr, Intrinsic, IntrinsicOp,
+    Loop, Node, Program,
+};
+use crate::{Error, ffi};
+
+/// Decode a stream of words; one that is malformed is an [`Error::Internal`].
+pub(crate) fn decode(words: &[u32]) -> Result<Program, Error> {
+    let mut reader = Reader { words, depth: 0 };
+    let program = reader.program()?;
+    if reader.words.is_empty() {
+        Ok(program)
+    } else {
+        Err(malformed("words behind its end"))
+    }
+}
+
+fn malformed(what: &str) -> Error {
+    Error::Internal(format!("malformed export of a shader: {what}"))
+}
+
+/// Deeper nesting than the writer lets through.
+const DEPTH: u32 = ffi::CORTLAND_EXPORT_DEPTH + 1;
+
+struct Reader<'a> {
+    words: &'a [u32],
+    depth: u32,
+}
+
+impl Reader<'_> {
+    fn word(&mut self) -> Result<u32, Error> {
+        let (&first, rest) = self
+            .words
+            .split_first()
+            .ok_or_else(|| malformed("it ends early"))?;
+        self.words = rest;
+        Ok(first)
+    }
+
+    /// A count of things that take at least a word each, so that a wrong one cannot ask for much memory.
+    fn count(&mut self) -> Result<usize, Error> {
+        let count = self.word()? as usize;
+        if count > self.words.len() {
+            return Err(malformed("a count beyond its end"));
+        }
+        Ok(count)
+    }
+
+    fn many<T>(
+        &mut self,
+        count: usize,
+        mut one: impl FnMut(&mut Self) -> Result<T, Error>,
+    ) -> Result<Vec<T>, Error> {
+        (0..count).map(|_| one(self)).collect()
+    }
+
+    fn flag(&mut self) -> Result<bool, Error> {
+        Ok(self.word()? != 0)
+    }
+
+    fn program(&mut self) -> Result<Program, Error> {
+        if self.word()? != ffi::CORTLAND_EXPORT_MAGIC {
+            return Err(malformed("its first word"));
+        }
+        let mut workgroup_size = [0; 3];
+        for size in &mut workgroup_size {
+            *size = u16::try_from(self.word()?).map_err(|_| malformed("the workgroup size"))?;
+        }
+        Ok(Program {
+            workgroup_size,
+            shared_bytes: self.word()?,
+            workgroup_buffer_bytes: self.word()?,
+            scratch_bytes: self.word()?,
+            num_defs: self.word()?,
+            num_blocks: self.word()?,
+            name: self.name()?,
+            body: self.list()?,
+        })
+    }
+
+    fn name(&mut self) -> Result<String, Error> {
+        let length = self.word()? as usize;
+        let words = length.div_ceil(4);
+        if words > self.words.len() {
+            return Err(malformed("the length of the name"));
+        }
+        let words = self.many(words, Self::word)?;
+        let mut bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        bytes.truncate(length);
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn list(&mut self) -> Result<Vec<Node>, Error> {
+        self.depth += 1;
+        if self.depth > DEPTH {
+            return Err(malformed("its depth"));
+        }
+        let count = self.count()?;
+        let list = self.many(count, Self::node);
+        self.depth -= 1;
+        list
+    }
+
+    fn node(&mut self) -> Result<Node, Error> {
+        match self.word()? {
+            ffi::cortland_export_node_CORTLAND_NODE_BLOCK => {
+                let id = BlockId(self.word()?);
+                let count = self.count()?;
+                let instrs = self.many(count, Self::instr)?;
+                Ok(Node::Block(Block { id, instrs }))
+            }
+            ffi::cortland_export_node_CORTLAND_NODE_IF => Ok(Node::If(If {
+                condition: DefId(self.word()?),
+                divergent: self.flag()?,
+                then_body: self.list()?,
+                else_body: self.list()?,
+            })),
+            ffi::cortland_export_node_CORTLAND_NODE_LOOP => Ok(Node::Loop(Loop {
+                divergent: self.flag()?,
+                body: self.list()?,
+            })),
+            _ => Err(malformed("a node")),
+        }
+    }
+
+    fn def(&mut self) -> Result<Def, Error> {
+        let id = DefId(self.word()?);
+        let [components, bits, divergent, _] = self.word()?.to_le_bytes();
+        Ok(Def {
+            id,
+            components,
+            bits,
+            divergent: divergent != 0,
+        })
+    }
+
+    fn instr(&mut self) -> Result<Instr, Error> {
+        match self.word()? {
+            ffi::cortland_export_instr_CORTLAND_INSTR_ALU => Ok(Instr::Alu(self.alu()?)),
+            ffi::cortland_export_instr_CORTLAND_INSTR_CONST => {
+                let def = self.def()?;
+                let values = self.many(usize::from(def.components), |r| {
+                    Ok(u64::from(r.word()?) | u64::from(r.word()?) << 32)
+                })?;
+                Ok(Instr::Const(def, values))
+            }
+            ffi::cortland_export_instr_CORTLAND_INSTR_UNDEF => Ok(Instr::Undef(self.def()?)),
+            ffi::cortland_export_instr_CORTLAND_INSTR_PHI => {
+                let def = self.def()?;
+                let count = self.count()?;
+                let sources = self.many(count, |r| Ok((BlockId(r.word()?), DefId(r.word()?))))?;
+                Ok(Instr::Phi(def, sources))
+            }
+            ffi::cortland_export_instr_CORTLAND_INSTR_INTRINSIC => {
+                Ok(Instr::Intrinsic(self.intrinsic()?))
+            }
+            ffi::cortland_export_instr_CORTLAND_INSTR_BREAK => Ok(Instr::Break),
+            ffi::cortland_export_instr_CORTLAND_INSTR_CONTINUE => Ok(Instr::Continue),
+            _ => Err(malformed("an instruction")),
+        }
+    }
+
+    fn alu(&mut self) -> Result<Alu, Error> {
+        let op = self.word()?;
+        let op = AluOp::from_number(op).ok_or_else(|| malformed("an arithmetic operation"))?;
+        let flags = self.word()?;
+        let def = self.def()?;
+        let count = self.count()?;
+        let srcs = self.many(count, |r| {
+            let def = DefId(r.word()?);
+            let components = r.word()? as usize;
+            let words = components.div_ceil(4);
+            if words > r.words.len() {
+                return Err(malformed("a swizzle"));
+            }
+            let words = r.many(words, Self::word)?;
+            let mut swizzle: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+            swizzle.truncate(components);
+            Ok(AluSrc { def, swizzle })
+        })?;
+        Ok(Alu {
+            op,
+            def,
+            exact: flags & ffi::CORTLAND_ALU_EXACT != 0,
+            no_signed_wrap: flags & ffi::CORTLAND_ALU_NO_SIGNED_WRAP != 0,
+            no_unsigned_wrap: flags & ffi::CORTLAND_ALU_NO_UNSIGNED_WRAP != 0,
+            srcs,
+        })
+    }
+
+    fn intrinsic(&mut self) -> Result<Intrinsic, Error> {
+        let op = self.word()?;
+        let op = IntrinsicOp::from_number(op).ok_or_else(|| malformed("an intrinsic"))?;
+        let def = if self.flag()? {
+            Some(self.def()?)
+        } else {
+            None
+        };
+        let count = self.count()?;
+        let srcs = self.many(count, |r| Ok(DefId(r.word()?)))?;
+        let count = self.count()?;
+        let indices = self.many(count, |r| {
+            let kind = IndexKind::from_number(r.word()?);
+            let kind = kind.ok_or_else(|| malformed("a kind of index"))?;
+            Ok((kind, i64::from(r.word()?.cast_signed())))
+        })?;
+        Ok(Intrinsic {
+            op,
+            def,
+            srcs,
+            indices,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CompilerOptions, SpirvOptions, Stage, assemble, spirv_to_nir};
+    use std::sync::Arc;
+
+    fn words() -> Vec<u32> {
+        let text = "OpCapability Shader\nOpMemoryModel Logical GLSL450\n\
+                    OpEntryPoint GLCompute %main \"start\"\nOpExecutionMode %main LocalSize 4 2 1\n\
+                    %void = OpTypeVoid\n%fn = OpTypeFunction %void\n%main = OpFunction %void None %fn\n\
+                    %entry = OpLabel\nOpReturn\nOpFunctionEnd\n";
+        let words = assemble(text).expect("assembles");
+        let options = Arc::new(CompilerOptions::new());
+        let vulkan = SpirvOptions::vulkan_1_3();
+        let shader = spirv_to_nir(&words, Stage::Compute, "start", &[], &vulkan, &options);
+        shader.expect("translates").export_words().expect("exports")
+    }
+
+    #[test]
+    fn the_header_arrives() {
+        let program = decode(&words()).expect("decodes");
+        assert_eq!(program.name, "start");
+        assert_eq!(program.workgroup_size, [4, 2, 1]);
+        assert!(matches!(&program.body[..], [Node::Block(_)]));
+    }
+
+    #[test]
+    fn malformed_words_are_an_error() {
+        let words = words();
+        for length in 0..words.len() {
+            assert!(matches!(decode(&words[..length]), Err(Error::Internal(_))));
+        }
+        for at in 0..words.len() {
+            for value in [0, 1, 7, 0xffff, u32::MAX] {
+                let mut words = words.clone();
+                words[at] = value;
+                // No panic and no endless loop; some changes are harmless.
+                drop(decode(&words));
+            }
+        }
+        let nested = [ffi::cortland_export_node_CORTLAND_NODE_LOOP, 0, 1].repeat(100_000);
+        let mut deep = words[..words.len() - 4].to_vec();
+        deep.push(1);
+        deep.extend(nested);
+        assert!(matches!(decode(&deep), Err(Error::Internal(_))));
+    }
+}
