@@ -3,3 +3,5 @@
 //! simulated GPU.
 
 pub mod lavapipe;
+pub mod layout;
+pub mod simulated;
