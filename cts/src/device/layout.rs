@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::case::{BufferKind, Case};
+use crate::corpus::module;
 
 /// Bytes of a buffer descriptor: 64-bit address, 32-bit size in bytes, 0.
 pub const DESCRIPTOR_SIZE: u32 = 16;
@@ -47,6 +48,25 @@ impl Layout {
                 .or_insert((0, uniform));
             binding.0 = binding.0.max(buffer.element + 1);
         }
+        Ok(Layout::packed(found))
+    }
+
+    /// The layout for all buffers that a module declares.
+    #[must_use]
+    pub fn of_module(words: &[u32]) -> Layout {
+        let descriptors = module::descriptors(words).into_iter();
+        Layout::packed(
+            descriptors
+                .map(|d| {
+                    let uniform = d.kind == BufferKind::Uniform;
+                    ((d.set, d.binding), (d.elements, uniform))
+                })
+                .collect(),
+        )
+    }
+
+    /// By set and binding: descriptors, and whether they are uniform buffers.
+    fn packed(found: BTreeMap<(u32, u32), (u32, bool)>) -> Layout {
         let mut bindings: Vec<Binding> = Vec::new();
         for ((set, binding), (elements, uniform)) in found {
             let offset = match bindings.last() {
@@ -61,7 +81,7 @@ impl Layout {
                 uniform,
             });
         }
-        Ok(Layout { bindings })
+        Layout { bindings }
     }
 
     /// The bindings, by set and number.
