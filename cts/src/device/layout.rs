@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::case::{BufferKind, Case};
+use crate::case::{BufferKind, Case, MAX_ELEMENTS};
 use crate::corpus::module;
 
 /// Bytes of a buffer descriptor: 64-bit address, 32-bit size in bytes, 0.
@@ -59,7 +59,8 @@ impl Layout {
             descriptors
                 .map(|d| {
                     let uniform = d.kind == BufferKind::Uniform;
-                    ((d.set, d.binding), (d.elements, uniform))
+                    let elements = d.elements.min(MAX_ELEMENTS);
+                    ((d.set, d.binding), (elements, uniform))
                 })
                 .collect(),
         )
@@ -70,7 +71,10 @@ impl Layout {
         let mut bindings: Vec<Binding> = Vec::new();
         for ((set, binding), (elements, uniform)) in found {
             let offset = match bindings.last() {
-                Some(last) if last.set == set => last.offset + DESCRIPTOR_SIZE * last.elements,
+                Some(last) if last.set == set => {
+                    let end = DESCRIPTOR_SIZE.saturating_mul(last.elements);
+                    last.offset.saturating_add(end)
+                }
                 _ => 0,
             };
             bindings.push(Binding {
