@@ -28,7 +28,7 @@ pub struct Case {
 }
 
 /// Most elements of an array of descriptors.
-const MAX_ELEMENTS: u32 = 4096;
+pub(crate) const MAX_ELEMENTS: u32 = 4096;
 
 impl Case {
     /// Refuses what no device could run.

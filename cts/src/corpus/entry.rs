@@ -33,6 +33,9 @@ pub(super) struct Description {
     /// Results do not depend on the subgroup size although the shader uses subgroups.
     #[serde(default)]
     pub(super) any_subgroup_size: bool,
+    /// lavapipe computes what is expected; false when it cannot run the shader or gets it wrong.
+    #[serde(default = "yes")]
+    pub(super) lavapipe: bool,
     /// Buffers.
     #[serde(default)]
     pub(super) buffer: Vec<BufferDescription>,
@@ -40,6 +43,10 @@ pub(super) struct Description {
 
 fn main() -> String {
     "main".to_owned()
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn one_group() -> [u32; 3] {

@@ -33,6 +33,8 @@ pub struct Entry {
     pub reason: String,
     /// Results do not depend on the subgroup size although the shader uses subgroups.
     pub any_subgroup_size: bool,
+    /// lavapipe computes what is expected.
+    pub lavapipe: bool,
     /// How each buffer is judged, in the case's order.
     pub checks: Vec<Check>,
     /// The case without its module.
@@ -126,6 +128,10 @@ fn parse(text: &str, name: &str, source: &Path) -> anyhow::Result<Entry> {
         description.compare_with == CompareWith::Lavapipe || !description.reason.is_empty(),
         "`reason` must say why it is not compared with lavapipe"
     );
+    ensure!(
+        description.lavapipe || description.compare_with != CompareWith::Lavapipe,
+        "`lavapipe` is false, but results would be compared with it"
+    );
     let push_constants =
         content::bytes(&description.push, None).map_err(|error| anyhow!("push: {error}"))?;
     let mut case = Case {
@@ -172,6 +178,7 @@ fn parse(text: &str, name: &str, source: &Path) -> anyhow::Result<Entry> {
         compare_with: description.compare_with,
         reason: description.reason,
         any_subgroup_size: description.any_subgroup_size,
+        lavapipe: description.lavapipe,
         checks,
         case,
     })
@@ -381,6 +388,10 @@ mod tests {
             ),
             ("[[buffer]]\nbytes = 4\naddress_at = 0\n", "address_at"),
             ("[[buffer]]\nbytes = 9999999999\n", "more than"),
+            (
+                "lavapipe = false\n[[buffer]]\nbytes = 4\n",
+                "`lavapipe` is false",
+            ),
             (
                 "[[buffer]]\nbytes = 4\ncompare = \"none\"\n",
                 "no buffer is compared",

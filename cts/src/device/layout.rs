@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::case::{BufferKind, Case};
+use crate::case::{BufferKind, Case, MAX_ELEMENTS};
+use crate::corpus::module;
 
 /// Bytes of a buffer descriptor: 64-bit address, 32-bit size in bytes, 0.
 pub const DESCRIPTOR_SIZE: u32 = 16;
@@ -47,10 +48,33 @@ impl Layout {
                 .or_insert((0, uniform));
             binding.0 = binding.0.max(buffer.element + 1);
         }
+        Ok(Layout::packed(found))
+    }
+
+    /// The layout for all buffers that a module declares.
+    #[must_use]
+    pub fn of_module(words: &[u32]) -> Layout {
+        let descriptors = module::descriptors(words).into_iter();
+        Layout::packed(
+            descriptors
+                .map(|d| {
+                    let uniform = d.kind == BufferKind::Uniform;
+                    let elements = d.elements.min(MAX_ELEMENTS);
+                    ((d.set, d.binding), (elements, uniform))
+                })
+                .collect(),
+        )
+    }
+
+    /// By set and binding: descriptors, and whether they are uniform buffers.
+    fn packed(found: BTreeMap<(u32, u32), (u32, bool)>) -> Layout {
         let mut bindings: Vec<Binding> = Vec::new();
         for ((set, binding), (elements, uniform)) in found {
             let offset = match bindings.last() {
-                Some(last) if last.set == set => last.offset + DESCRIPTOR_SIZE * last.elements,
+                Some(last) if last.set == set => {
+                    let end = DESCRIPTOR_SIZE.saturating_mul(last.elements);
+                    last.offset.saturating_add(end)
+                }
                 _ => 0,
             };
             bindings.push(Binding {
@@ -61,7 +85,7 @@ impl Layout {
                 uniform,
             });
         }
-        Ok(Layout { bindings })
+        Layout { bindings }
     }
 
     /// The bindings, by set and number.
