@@ -6,3 +6,4 @@
 pub mod analysis;
 pub mod binary;
 pub mod ir;
+pub mod regalloc;
