@@ -7,6 +7,7 @@ pub mod analysis;
 pub mod binary;
 mod error;
 pub mod ir;
+pub mod regalloc;
 pub mod select;
 
 pub use error::Error;
