@@ -5,4 +5,5 @@
 
 pub mod analysis;
 pub mod binary;
+pub mod emit;
 pub mod ir;
