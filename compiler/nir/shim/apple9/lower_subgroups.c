@@ -16,8 +16,10 @@ is_native_reduction(const nir_intrinsic_instr *intrin)
    nir_op op = nir_intrinsic_reduction_op(intrin);
    if (intrin->intrinsic == nir_intrinsic_exclusive_scan)
       return op == nir_op_iadd;
+   if (intrin->intrinsic != nir_intrinsic_reduce)
+      return false;
    unsigned cluster = nir_intrinsic_cluster_size(intrin);
-   if (intrin->intrinsic != nir_intrinsic_reduce || (cluster != 0 && cluster < 32))
+   if (cluster != 0 && cluster < 32)
       return false;
    switch (op) {
    case nir_op_iadd:
