@@ -87,6 +87,10 @@ lowered(nir_builder *b, nir_intrinsic_instr *intrin)
       nir_def *own = intrin->src[0].ssa;
       return nir_iadd(b, nir_exclusive_scan(b, own, .reduction_op = nir_op_iadd), own);
    }
+   case nir_intrinsic_as_uniform:
+      return intrin->src[0].ssa;
+   case nir_intrinsic_ballot_relaxed:
+      return nir_ballot(b, intrin->def.num_components, intrin->def.bit_size, intrin->src[0].ssa);
    case nir_intrinsic_vote_any:
       return nir_ine_imm(b, nir_ballot(b, 1, 32, intrin->src[0].ssa), 0);
    case nir_intrinsic_vote_all:
