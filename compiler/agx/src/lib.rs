@@ -7,3 +7,4 @@ pub mod analysis;
 pub mod binary;
 pub mod ir;
 pub mod regalloc;
+pub mod spill;
