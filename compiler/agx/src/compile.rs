@@ -7,7 +7,10 @@ use mesa_nir::{ComputeLowering, Shader};
 use crate::binary::{Pointer, Resource, ShaderBinary, Statistics};
 use crate::error::Error;
 use crate::ir::{Function, validate};
-use crate::{emit, legalize, opt, regalloc, select};
+use crate::{emit, legalize, opt, regalloc, select, spill};
+
+/// Registers that spilling leaves for values; the rest is room for tuples to move about.
+const REGISTERS: u32 = 92;
 
 /// What a binary depends on besides the shader.
 #[derive(Debug, Clone, Default)]
@@ -77,6 +80,8 @@ pub fn compile_program(
     check(&function, "legalisation")?;
     opt::schedule(&mut function);
     check(&function, "scheduling")?;
+    spill::run(&mut function, REGISTERS).map_err(Error::Limit)?;
+    check(&function, "spilling")?;
     if let Some(listing) = &mut listing {
         listing.ssa = function.to_string();
     }
