@@ -258,8 +258,8 @@ fn no_corrupted_module_ends_the_process() {
     }
 }
 
-/// As many as take a minute; `CORTLAND_LOWERED_MUTATIONS` sets another number.
-const DEFAULT_LOWERED: usize = 4000;
+/// As many as take half a minute; `CORTLAND_LOWERED_MUTATIONS` sets another number.
+const DEFAULT_LOWERED: usize = 8000;
 
 /// What survives translation for Apple9 is lowered and exported: a program or an error.
 #[test]
