@@ -836,3 +836,31 @@ fn accesses_out_of_bounds_give_zero_and_change_nothing() {
         assert_eq!(results[lane], h + k, "index {a:#x}");
     }
 }
+
+#[test]
+fn pointers_chosen_at_run_time() {
+    for robust in [false, true] {
+        let program = program("run_pointers", robust);
+        assert_eq!(program.shared_bytes, 0, "all is in device memory");
+        let a: Vec<u32> = (0..64).map(|i| i * i).collect();
+        let b: Vec<u32> = (0..128).map(|i| 7000 + i).collect();
+        let mut machine = machine_of(&program, &[words(&a), words(&b), vec![0; 128]]);
+        machine.roots.insert(0, 0x300_0000_0000);
+        machine.map(0x300_0000_0000, words(&[1, 1, 1]));
+        machine.roots.insert(5, 0x301_0000_0000);
+        machine.map(
+            0x301_0000_0000,
+            vec![0; program.workgroup_buffer_bytes as usize],
+        );
+        machine.run();
+        let out = machine.words(buffer(2));
+        for i in 0..32 {
+            let x = if i & 1 == 1 {
+                a[i + 14] + a[i + 17]
+            } else {
+                b[3 * i + 3] + b[3 * i + 5]
+            };
+            assert_eq!(out[i], 2 * x + i as u32, "{i}");
+        }
+    }
+}
