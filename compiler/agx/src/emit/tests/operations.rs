@@ -75,8 +75,8 @@ const EDGES: &[u32] = &[
     0xdead_beef,
 ];
 
-struct Maker {
-    random: Random,
+pub(super) struct Maker {
+    pub(super) random: Random,
 }
 
 impl Maker {
@@ -134,7 +134,7 @@ impl Maker {
     }
 
     /// The operation of this number, with random registers.
-    fn make(&mut self, kind: usize) -> Option<Instr> {
+    pub(super) fn make(&mut self, kind: usize) -> Option<Instr> {
         let random = &mut self.random;
         let add_mul = random.pick(AddMul::ALL);
         let cmp = random.pick(&[
@@ -447,9 +447,9 @@ impl Maker {
 
 /// Holds lane numbers 0..=31 in every test.
 const LANE_REG: u8 = 60;
-const KINDS: usize = 36;
+pub(super) const KINDS: usize = 36;
 
-fn random_model(random: &mut Random) -> Model {
+pub(super) fn random_model(random: &mut Random) -> Model {
     let mut model = model();
     for (reg, lanes) in model.regs.iter_mut().enumerate() {
         for lane in lanes.iter_mut() {
