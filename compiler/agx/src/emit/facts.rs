@@ -2,7 +2,8 @@
 //! What the machine instructions of one operation touch, read off the instruction table.
 
 use agx_isa::{
-    AccessKind, Arg, DeviceFormat, Drain, File, FormId, Instr as Machine, MemoryOp, Space, Value,
+    AccessKind, Arg, DeviceFormat, Drain, File, FormId, Half, Instr as Machine, MemoryOp, Space,
+    Value,
 };
 
 use super::regs::RegSet;
@@ -36,6 +37,8 @@ pub(super) struct Facts {
     pub(super) reads: RegSet,
     /// Registers written, late results included.
     pub(super) writes: RegSet,
+    /// Those of them that are written as a whole.
+    pub(super) whole: RegSet,
     /// Sources that must not change before the slot completes.
     pub(super) held: RegSet,
     /// Registers whose value is lost, and not written again.
@@ -64,6 +67,7 @@ impl Facts {
         let mut facts = Facts {
             reads: RegSet::EMPTY,
             writes: RegSet::EMPTY,
+            whole: RegSet::EMPTY,
             held: RegSet::EMPTY,
             lost: RegSet::EMPTY,
             late: false,
@@ -91,6 +95,9 @@ impl Facts {
                     let regs = RegSet::range(access.reg.index as u8, access.count);
                     if !read {
                         writes |= regs;
+                        if access.reg.half == Half::Whole {
+                            self.whole |= regs;
+                        }
                         continue;
                     }
                     reads |= regs;
