@@ -478,6 +478,47 @@ fn half_precision() {
     }
 }
 
+#[test]
+fn rounding_to_half_precision() {
+    let program = program("run_rounding", false);
+    for round in 0..100 {
+        let x: Vec<f32> = interesting(round, 32)
+            .iter()
+            .map(|&v| {
+                f32::from_bits((v as u32) % 0x1000_0000 + 0x3700_0000)
+                    * if v >> 40 & 1 == 0 { 1.0 } else { -1.0 }
+            })
+            .chain([65519.0, 65520.0, -70000.0, f32::INFINITY, 1e-9, 0.0, -0.0])
+            .skip(7)
+            .collect();
+        let mut machine = machine_of(&program, &[bytes(&x, |v| v.to_le_bytes()), vec![0; 64]]);
+        machine.run();
+        let (quantized, halves) = (machine.words(buffer(0)), &machine.memory[&buffer(1)]);
+        for (lane, &x) in x.iter().enumerate() {
+            let half = u16::from_le_bytes([halves[lane * 2], halves[lane * 2 + 1]]);
+            let got = half_to_f32(half);
+            // The nearest number towards zero: not larger, and the next one is.
+            assert!(
+                got.abs() <= x.abs() && got.is_sign_negative() == x.is_sign_negative(),
+                "{x}: {got}"
+            );
+            if x.is_finite() {
+                assert!(
+                    half & 0x7fff == 0x7bff || half_to_f32(half + 1).abs() > x.abs(),
+                    "{x}: {got}"
+                );
+            }
+            let nearest = half_to_f32(f32_to_half(x));
+            let expected = if x.abs() < 2.0_f32.powi(-14) {
+                0.0 * x.signum()
+            } else {
+                nearest
+            };
+            assert_eq!(f32::from_bits(quantized[lane]), expected, "{x}");
+        }
+    }
+}
+
 fn early(n: i32) -> i32 {
     let mut sum = 0;
     for i in 0..40 {
@@ -689,7 +730,7 @@ fn workgroup_and_private_memory() {
         assert_eq!(r(4), x[other] << 1);
         assert_eq!(r(5), u32::from(x[other] > 100));
         assert_eq!(r(6), if lane % 20 < 12 { 2 } else { 1 });
-        assert_eq!(r(7), a * (a % 12) + (a + a % 16 & 255));
+        assert_eq!(r(7), a * (a % 12) + ((a + a % 16) & 255));
     }
 }
 
