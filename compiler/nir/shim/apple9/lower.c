@@ -176,6 +176,7 @@ lower_compute(nir_shader *s, const struct cortland_compute_lowering *lowering)
    optimize(s, true);
 
    nir_lower_memory_model(s);
+   nir_opt_combine_barriers(s, NULL, NULL);
    apple9_lower_descriptors(s, lowering);
    apple9_lower_pointer_arithmetic(s);
    nir_lower_explicit_io(s, nir_var_mem_ssbo | nir_var_mem_ubo, nir_address_format_vec2_index_32bit_offset);
