@@ -8,7 +8,7 @@
  *  - 16-bit float to and from integers, through fp32. Rounding twice is harmless: fp32 holds every integer below 2^24
  *    exactly, and those from 65520 on are infinite in fp16 either way.
  *  - float to integers of 8 and 16 bits through 32; out of range is undefined in SPIR-V.
- *  - conversions to fp16 with a named rounding to nearest are the plain ones;
+ *  - conversions to fp16 with a named rounding to nearest are the plain ones, those towards zero correct these;
  *  - Booleans in memory are words of 0 or 1.
  *
  * apple9_lower_bit_sizes does 8- and 16-bit integer arithmetic and subgroup operations in 32 bits.
@@ -60,6 +60,14 @@ lowered(nir_builder *b, nir_alu_instr *alu)
       return nir_ine(b, x, nir_imm_intN_t(b, 0, from));
    case nir_op_f2f16_rtne:
       return nir_f2f16(b, x);
+   case nir_op_f2f16_rtz: {
+      /* One step back if rounding went away from zero; what became infinite is the largest number then. */
+      b->exact = true;
+      nir_def *nearest = nir_f2f16(b, x);
+      nir_def *beyond = nir_flt(b, nir_fabs(b, x), nir_fabs(b, nir_f2f32(b, nearest)));
+      nir_def *number = nir_u2u32(b, nearest);
+      return nir_u2u16(b, nir_bcsel(b, beyond, nir_iadd_imm(b, number, -1), number));
+   }
    default:
       return NULL;
    }
