@@ -23,6 +23,18 @@ const SHIM: &[&str] = &[
     "shim/validate.c",
     "shim/unsupported.c",
     "shim/export.c",
+    "shim/apple9/check.c",
+    "shim/apple9/lower.c",
+    "shim/apple9/lower_access.c",
+    "shim/apple9/lower_alu.c",
+    "shim/apple9/lower_descriptors.c",
+    "shim/apple9/lower_jumps.c",
+    "shim/apple9/lower_memory.c",
+    "shim/apple9/lower_pointers.c",
+    "shim/apple9/lower_subgroups.c",
+    "shim/apple9/lower_sysvals.c",
+    "shim/apple9/lower_trig.c",
+    "shim/apple9/lower_workgroup.c",
 ];
 const SHIM_HEADERS: &[&str] = &[
     "shim/guard.h",
@@ -30,6 +42,7 @@ const SHIM_HEADERS: &[&str] = &[
     "shim/validate.h",
     "shim/unsupported.h",
     "shim/export.h",
+    "shim/apple9/apple9.h",
 ];
 
 /// Mesa's enumerations that become Rust's, and the prefix of their enumerators.
@@ -221,7 +234,7 @@ fn generate_bindings(mesa: &Mesa, to: &Path) {
         .clang_args(&mesa.flags)
         .allowlist_function("cortland_.*")
         .blocklist_function("cortland_(malloc|calloc|realloc|mesa_free|guard_shared)")
-        .allowlist_type("cortland_(failure_kind|export_node|export_instr)|nir_lower_packing_op")
+        .allowlist_type("cortland_(failure_kind|export_node|export_instr|place|binding_kind)|nir_lower_packing_op")
         .allowlist_var("CORTLAND_(MEMORY_BUDGET|EXPORT_MAGIC|EXPORT_DEPTH|ALU_.*)")
         .allowlist_function("spirv_capabilities_(get|set)")
         .allowlist_function("glsl_type_singleton_.*")

@@ -2,3 +2,7 @@
 //! Tests of whole shaders: a corpus, generated programs, and the devices that run them.
 
 pub mod case;
+pub mod compare;
+pub mod corpus;
+pub mod device;
+pub mod element;

@@ -5,8 +5,14 @@
 
 pub mod analysis;
 pub mod binary;
+mod compile;
+pub mod emit;
 mod error;
 pub mod ir;
+mod legalize;
+mod opt;
+pub mod regalloc;
 pub mod select;
 
+pub use compile::{CompileKey, Listing, compile, compile_program, compile_with_listing};
 pub use error::Error;

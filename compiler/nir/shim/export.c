@@ -115,8 +115,6 @@ put_instr(struct writer *w, nir_instr *instr)
       break;
    case nir_instr_type_jump: {
       nir_jump_type type = nir_instr_as_jump(instr)->type;
-      if (type != nir_jump_break && type != nir_jump_continue)
-         unsupported("a jump that is neither break nor continue (%u)", type);
       put(w, type == nir_jump_break ? CORTLAND_INSTR_BREAK : CORTLAND_INSTR_CONTINUE);
       break;
    }
@@ -192,6 +190,29 @@ put_name(struct writer *w, const char *name)
    }
 }
 
+/* What the analysis of divergence takes only in lowered form. */
+static void
+check_lowered(nir_function_impl *impl)
+{
+   nir_foreach_block(block, impl) {
+      nir_foreach_instr(instr, block) {
+         switch (instr->type) {
+         case nir_instr_type_jump:
+            if (nir_instr_as_jump(instr)->type != nir_jump_break && nir_instr_as_jump(instr)->type != nir_jump_continue)
+               unsupported("a jump that is neither break nor continue");
+            break;
+         case nir_instr_type_deref:
+         case nir_instr_type_call:
+         case nir_instr_type_tex:
+         case nir_instr_type_parallel_copy:
+            unsupported("%s in a lowered shader", instr_type_name(instr->type));
+         default:
+            break;
+         }
+      }
+   }
+}
+
 struct export_call {
    const nir_shader *shader;
    nir_shader *copy;
@@ -212,6 +233,7 @@ do_export(void *arg)
    }
    if (!impl)
       unsupported("a shader without a function");
+   check_lowered(impl);
 
    /* The analysis wants values that leave a loop to pass a phi, as only there they may become divergent. */
    nir_convert_to_lcssa(s, true, true);

@@ -15,6 +15,7 @@
 #include "compiler/spirv/nir_spirv.h"
 #include "compiler/spirv/spirv_info.h"
 
+#include "apple9/apple9.h"
 #include "export.h"
 #include "guard.h"
 

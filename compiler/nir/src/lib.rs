@@ -8,6 +8,7 @@
 //! the SPIR-V validator and by this crate's own limits before Mesa sees it, and what Mesa asserts comes back as an
 //! [`Error`].
 
+mod apple9;
 mod blob;
 mod compiler_options;
 mod error;
@@ -19,6 +20,7 @@ mod spirv;
 mod stack;
 mod stage;
 
+pub use apple9::{BindingKind, BindingLayout, ComputeLowering, Place};
 pub use blob::BlobKey;
 pub use compiler_options::{
     CompilerOptions, Divergence, IoOptions, LowerDoubles, LowerInt64, PackingOps, StageSet,

@@ -4,7 +4,7 @@
 use crate::blob::{self, BlobKey};
 use crate::guarded::{self, Allocation, Owned, Types, take_string};
 use crate::program::{Program, decode};
-use crate::{CompilerOptions, Error, Stage, ffi, stack};
+use crate::{CompilerOptions, ComputeLowering, Error, Stage, ffi, stack};
 use std::ffi::CStr;
 use std::ptr;
 use std::sync::Arc;
@@ -152,6 +152,27 @@ impl Shader {
     /// Check the shader against the rules of NIR and give it back. One that breaks them is gone, as nothing may touch
     /// it any more; the error holds its text with the broken rules in place.
     pub fn validate(self) -> Result<Self, Error> {
+        // SAFETY: the shim frees the shader unless it returns true.
+        unsafe { self.change(|shader, f| ffi::cortland_shader_validate(shader, f)) }
+    }
+
+    /// Lower a compute shader to what the Apple9 back end takes. One that cannot be lowered is gone; the error says
+    /// what it holds that is not supported.
+    pub fn lower_compute(self, lowering: &ComputeLowering) -> Result<Self, Error> {
+        let bindings = lowering.mesa_bindings();
+        let mesa = lowering.to_mesa(&bindings);
+        // SAFETY: the lowering is complete and outlasts the call; the shim frees the shader unless it returns true.
+        unsafe { self.change(|shader, f| ffi::cortland_lower_compute(shader, mesa.as_ptr(), f)) }
+    }
+
+    /// Let a shim function change the shader.
+    ///
+    /// # Safety
+    /// `change` may be called with a live shader that no one else uses; it frees it unless it returns true.
+    unsafe fn change(
+        self,
+        change: impl FnOnce(*mut ffi::nir_shader, *mut ffi::cortland_failure) -> bool + Send,
+    ) -> Result<Self, Error> {
         let Self {
             shader,
             options,
@@ -161,11 +182,9 @@ impl Shader {
         } = self;
         let shader = stack::run(deep, move || {
             let shader = Handle(shader.into_raw());
-            // SAFETY: the handle is of a live shader, which the shim frees unless it returns true.
-            let (sound, failure) =
-                guarded::call(|f| unsafe { ffi::cortland_shader_validate(shader.get(), f) });
+            let (kept, failure) = guarded::call(|f| change(shader.get(), f));
             // SAFETY: it is the shader that was given up above.
-            let shader = sound.then(|| unsafe { Owned::new(shader.get()) });
+            let shader = kept.then(|| unsafe { Owned::new(shader.get()) });
             shader.flatten().ok_or_else(|| failure.error())
         })??;
         Ok(Self {

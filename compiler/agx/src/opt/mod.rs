@@ -2,5 +2,7 @@
 //! Passes on the SSA form that make the code better.
 
 mod dce;
+mod schedule;
 
 pub use dce::eliminate_dead_code;
+pub use schedule::schedule;

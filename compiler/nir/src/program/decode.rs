@@ -219,7 +219,7 @@ impl Reader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CompilerOptions, SpirvOptions, Stage, assemble, spirv_to_nir};
+    use crate::{CompilerOptions, ComputeLowering, SpirvOptions, Stage, assemble, spirv_to_nir};
     use std::sync::Arc;
 
     fn words() -> Vec<u32> {
@@ -231,7 +231,9 @@ mod tests {
         let options = Arc::new(CompilerOptions::new());
         let vulkan = SpirvOptions::vulkan_1_3();
         let shader = spirv_to_nir(&words, Stage::Compute, "start", &[], &vulkan, &options);
-        shader.expect("translates").export_words().expect("exports")
+        let shader = shader.expect("translates");
+        let shader = shader.lower_compute(&ComputeLowering::default());
+        shader.expect("lowers").export_words().expect("exports")
     }
 
     #[test]

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+//! Registers that hold a value in every active lane: where an operand's value does not matter, one of these is named.
+
+use super::facts::Facts;
+use super::regs::RegSet;
+use crate::ir::Function;
+
+/// Defined registers where blocks begin.
+pub(super) struct Defined(Vec<RegSet>);
+
+impl Defined {
+    /// Of a function, with the facts of each instruction of each block, and what the condition at its end releases.
+    pub(super) fn of(function: &Function, facts: &[Vec<Facts>], ends: &[RegSet]) -> Defined {
+        let count = function.blocks.len();
+        let mut into = vec![RegSet::ALL; count];
+        if let Some(entry) = into.first_mut() {
+            *entry = RegSet::EMPTY;
+        }
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for block in function.block_ids() {
+                let mut defined = into[block.index()];
+                for fact in &facts[block.index()] {
+                    defined = step(defined, fact);
+                }
+                defined = defined.without(ends[block.index()]);
+                for next in function.successors(block) {
+                    let Some(set) = into.get_mut(next.index()) else {
+                        continue;
+                    };
+                    let common = *set & defined;
+                    changed |= common != *set;
+                    *set = common;
+                }
+            }
+        }
+        Defined(into)
+    }
+
+    /// Where a block begins.
+    pub(super) fn at(&self, block: usize) -> RegSet {
+        self.0[block]
+    }
+}
+
+/// Across one instruction.
+pub(super) fn step(defined: RegSet, facts: &Facts) -> RegSet {
+    defined.without(facts.lost) | facts.writes
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+//! What the machine instructions of one operation touch, read off the instruction table.
+
+use agx_isa::{
+    AccessKind, Arg, DeviceFormat, Drain, File, FormId, Instr as Machine, MemoryOp, Space, Value,
+};
+
+use super::regs::RegSet;
+
+/// The base of a device access.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pointer {
+    /// Uniform pair.
+    Uniform(u16),
+    /// Register pair.
+    Regs,
+}
+
+impl Pointer {
+    /// May two bases address the same memory?
+    ///
+    /// isa-2, 9.4 (rule 5) goes by equal base fields. That suffices for uniform pairs, which are pointers to different
+    /// things; one pointer may be in several registers, and different pointers in one after the other.
+    pub(super) fn may_alias(self, other: Pointer) -> bool {
+        self == other
+    }
+}
+
+/// What one operation touches.
+#[derive(Debug, Clone)]
+pub(super) struct Facts {
+    /// Registers read.
+    pub(super) reads: RegSet,
+    /// Registers written, late results included.
+    pub(super) writes: RegSet,
+    /// Sources that must not change before the slot completes.
+    pub(super) held: RegSet,
+    /// Registers whose value is lost, and not written again.
+    pub(super) lost: RegSet,
+    /// It completes a slot.
+    pub(super) late: bool,
+    /// The only slot that it can complete.
+    pub(super) fixed_slot: Option<u8>,
+    /// A device load of one word: what a device atomic may wait for (isa-2, 9.3).
+    pub(super) one_word: bool,
+    /// Device memory.
+    pub(super) device: Option<(Pointer, MemoryOp)>,
+    /// Threadgroup memory.
+    pub(super) threadgroup: Option<MemoryOp>,
+    /// Indexed scratch words.
+    pub(super) private: Option<MemoryOp>,
+    /// A scratch word of constant number, and whether it is saved.
+    pub(super) scratch: Option<(u16, bool)>,
+    /// Every slot must be idle before it.
+    pub(super) drains: bool,
+}
+
+impl Facts {
+    /// Of a sequence.
+    pub(super) fn of(sequence: &[Machine]) -> Facts {
+        let mut facts = Facts {
+            reads: RegSet::EMPTY,
+            writes: RegSet::EMPTY,
+            held: RegSet::EMPTY,
+            lost: RegSet::EMPTY,
+            late: false,
+            fixed_slot: None,
+            one_word: false,
+            device: None,
+            threadgroup: None,
+            private: None,
+            scratch: None,
+            drains: false,
+        };
+        for machine in sequence {
+            facts.add(machine);
+        }
+        facts
+    }
+
+    fn add(&mut self, machine: &Machine) {
+        let (mut reads, mut kills) = (RegSet::EMPTY, RegSet::EMPTY);
+        let mut writes = RegSet::EMPTY;
+        for access in machine.accesses() {
+            let read = access.kind == AccessKind::Read;
+            match access.reg.file {
+                File::Gpr => {
+                    let regs = RegSet::range(access.reg.index as u8, access.count);
+                    if !read {
+                        writes |= regs;
+                        continue;
+                    }
+                    reads |= regs;
+                    if access.kill {
+                        kills |= regs;
+                    }
+                    if access.held {
+                        self.held |= regs;
+                    }
+                }
+                File::Scratch => self.scratch = Some((access.reg.index, !read)),
+                _ => {}
+            }
+        }
+        // Of a sequence, what it reads before it writes.
+        self.reads |= reads.without(self.writes);
+        self.lost |= kills;
+        self.writes |= writes;
+        self.lost = self.lost.without(writes);
+        self.drains |= machine.drain() != Drain::No;
+        if let Some(slot) = machine.completes() {
+            self.late = true;
+            let fixed = matches!(
+                machine.id(),
+                FormId::TgLoad | FormId::PrivLoad | FormId::GetSr32 | FormId::GetSr16
+            );
+            self.fixed_slot = fixed.then_some(slot);
+        }
+        self.memory(machine);
+    }
+
+    fn memory(&mut self, machine: &Machine) {
+        match machine.memory() {
+            Some((Space::Device, op)) => {
+                self.device = pointer(machine.operand("base")).map(|base| (base, op));
+                let one_word = DeviceFormat {
+                    element_bytes: 4,
+                    components: 1,
+                    registers: 1,
+                    narrow: false,
+                };
+                self.one_word = op == MemoryOp::Load && machine.device_format() == Some(one_word);
+                if machine.wants_atomic_result() {
+                    // The proven emitter lets no source of a producer change (isa-2, 9.4, rule 3).
+                    self.held |= operand_registers(machine, "data");
+                }
+            }
+            Some((Space::Threadgroup, op)) => self.threadgroup = Some(op),
+            Some((Space::Scratch, op)) if self.scratch.is_none() => self.private = Some(op),
+            _ => {}
+        }
+    }
+}
+
+fn pointer(base: Option<Arg>) -> Option<Pointer> {
+    match base?.value {
+        Value::Reg(reg) if reg.file == File::UniformPair => Some(Pointer::Uniform(reg.index)),
+        Value::Reg(_) => Some(Pointer::Regs),
+        _ => None,
+    }
+}
+
+/// Registers that the operand of this name reads.
+pub(super) fn operand_registers(machine: &Machine, name: &str) -> RegSet {
+    let Some(index) = machine.form().operand(name) else {
+        return RegSet::EMPTY;
+    };
+    read_by(machine, index)
+}
+
+/// Registers that an operand reads.
+pub(super) fn read_by(machine: &Machine, operand: usize) -> RegSet {
+    let mut regs = RegSet::EMPTY;
+    for access in machine.accesses() {
+        if access.operand == operand
+            && access.kind == AccessKind::Read
+            && access.reg.file == File::Gpr
+        {
+            regs |= RegSet::range(access.reg.index as u8, access.count);
+        }
+    }
+    regs
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+//! What the six completion slots have outstanding, and which slot a producer takes (isa-2, 9).
+
+use agx_isa::{MemoryOp, SlotMask};
+use arrayvec::ArrayVec;
+
+use super::facts::{Facts, Pointer};
+use super::regs::RegSet;
+
+/// Completion slots.
+pub(super) const SLOTS: usize = 6;
+/// The slot of threadgroup and indexed scratch loads.
+const FIXED: u8 = 6;
+
+/// Producers on one slot that were not waited for.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Outstanding {
+    /// Registers to be written.
+    pub(super) pending: RegSet,
+    /// Those of them that device loads of one word write.
+    pub(super) one_word: RegSet,
+    /// Sources that must not change.
+    pub(super) held: RegSet,
+    /// Bases of device accesses.
+    device: Vec<Pointer>,
+    threadgroup: bool,
+    private: bool,
+    /// Scratch words, and whether they are saved.
+    scratch: Vec<(u16, bool)>,
+}
+
+impl Outstanding {
+    /// Of one producer.
+    pub(super) fn of(facts: &Facts) -> Outstanding {
+        let mut this = Outstanding::default();
+        this.add(facts);
+        this
+    }
+
+    fn add(&mut self, facts: &Facts) {
+        self.pending |= facts.writes;
+        self.held |= facts.held;
+        if facts.one_word {
+            self.one_word |= facts.writes;
+        }
+        if let Some((base, _)) = facts.device
+            && !self.device.contains(&base)
+        {
+            self.device.push(base);
+        }
+        self.threadgroup |= facts.threadgroup.is_some();
+        self.private |= facts.private.is_some();
+        self.scratch.extend(facts.scratch);
+    }
+
+    /// Must an operation wait for these producers (isa-2, 9.4, rules 1 to 6)?
+    pub(super) fn conflicts(&self, facts: &Facts) -> bool {
+        let writes = |op: Option<MemoryOp>| matches!(op, Some(MemoryOp::Store | MemoryOp::Atomic));
+        let scratch = |(word, saves): (u16, bool)| {
+            let clash = |(other, saved): &(u16, bool)| *other == word && (*saved || saves);
+            self.scratch.iter().any(clash)
+        };
+        let device = |(base, op): (Pointer, MemoryOp)| {
+            writes(Some(op)) && self.device.iter().any(|other| other.may_alias(base))
+        };
+        facts.drains
+            || self.pending.meets(facts.reads | facts.writes)
+            || self.held.meets(facts.writes)
+            || facts.scratch.is_some_and(scratch)
+            || facts.device.is_some_and(device)
+            || (self.threadgroup && writes(facts.threadgroup))
+            || (self.private && writes(facts.private))
+    }
+}
+
+/// A slot with something outstanding.
+#[derive(Debug, Clone)]
+struct Group {
+    producers: Outstanding,
+    /// The first instruction that waits for the group.
+    consumer: usize,
+}
+
+/// The six slots.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Slots([Option<Group>; SLOTS]);
+
+/// Slots in the order in which the proven compiler takes them (isa-1, 1.6).
+const ORDER: [u8; SLOTS] = [6, 1, 2, 3, 4, 5];
+
+impl Slots {
+    fn group(&self, slot: u8) -> Option<&Group> {
+        self.0[usize::from(slot - 1)].as_ref()
+    }
+
+    /// Slots with something outstanding.
+    pub(super) fn active(&self) -> SlotMask {
+        self.select(|_| true)
+    }
+
+    fn select(&self, mut f: impl FnMut(&Group) -> bool) -> SlotMask {
+        let of = |slot| match self.group(slot) {
+            Some(group) if f(group) => SlotMask::of(slot),
+            _ => SlotMask::NONE,
+        };
+        (1..=SLOTS as u8)
+            .map(of)
+            .fold(SlotMask::NONE, |all, one| all | one)
+    }
+
+    /// Slots that an operation must wait for.
+    pub(super) fn needed(&self, facts: &Facts) -> SlotMask {
+        self.select(|group| group.producers.conflicts(facts))
+    }
+
+    /// What a slot has outstanding.
+    pub(super) fn outstanding(&self, slot: u8) -> Option<&Outstanding> {
+        self.group(slot).map(|group| &group.producers)
+    }
+
+    /// Registers that some of these slots deliver.
+    pub(super) fn pending(&self, slots: SlotMask) -> RegSet {
+        let of = |slot| {
+            self.outstanding(slot)
+                .map_or(RegSet::EMPTY, |group| group.pending)
+        };
+        slots
+            .iter()
+            .map(of)
+            .fold(RegSet::EMPTY, |all, one| all | one)
+    }
+
+    /// A register through which these slots can be waited for: one that they deliver, else one that they hold.
+    pub(super) fn register(&self, slots: SlotMask) -> u8 {
+        let held = |slot| self.outstanding(slot).and_then(|group| group.held.first());
+        let first = self.pending(slots).first();
+        first.or_else(|| slots.iter().find_map(held)).unwrap_or(0)
+    }
+
+    /// These slots were waited for.
+    pub(super) fn settle(&mut self, slots: SlotMask) {
+        for slot in slots.iter() {
+            self.0[usize::from(slot - 1)] = None;
+        }
+    }
+
+    /// The slot for a producer whose first consumer is instruction `consumer`.
+    ///
+    /// Producers that are consumed together share a slot: one wait covers them. Others take an idle slot, so that their
+    /// consumers do not wait for each other. When none is idle, or the form has but one slot, the producer joins the
+    /// group whose consumer is nearest: a slot completes when everything on it has (isa-2, 9.1; HW), so whoever waits
+    /// first waits for the whole group, and the others find their registers settled.
+    pub(super) fn choose(&self, facts: &Facts, consumer: usize, fixed_ahead: bool) -> u8 {
+        if let Some(slot) = facts.fixed_slot {
+            return slot;
+        }
+        let together = |slot: &u8| self.group(*slot).is_some_and(|g| g.consumer == consumer);
+        if let Some(slot) = ORDER.into_iter().find(together) {
+            return slot;
+        }
+        // Slot 6 is left to the loads that need it.
+        let usable: ArrayVec<u8, SLOTS> = ORDER
+            .into_iter()
+            .filter(|slot| !(fixed_ahead && *slot == FIXED))
+            .collect();
+        let idle = |slot: &u8| self.group(*slot).is_none();
+        if let Some(slot) = usable.iter().copied().find(idle) {
+            return slot;
+        }
+        // Better late for an old group, most of which has arrived by then, than early for a new one.
+        let distance = |slot: &u8| match self.group(*slot) {
+            Some(group) if group.consumer >= consumer => group.consumer - consumer,
+            Some(group) => 2 * (consumer - group.consumer),
+            None => 0,
+        };
+        usable.into_iter().min_by_key(distance).unwrap_or(FIXED)
+    }
+
+    /// A producer was issued.
+    pub(super) fn produce(&mut self, slot: u8, facts: &Facts, consumer: usize) {
+        match &mut self.0[usize::from(slot - 1)] {
+            Some(group) => {
+                group.producers.add(facts);
+                group.consumer = group.consumer.min(consumer);
+            }
+            none => {
+                *none = Some(Group {
+                    producers: Outstanding::of(facts),
+                    consumer,
+                });
+            }
+        }
+    }
+}

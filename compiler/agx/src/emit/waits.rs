@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+//! Completion slots and waits of straight code, by isa-2, 9.4.
+//!
+//! A late result is not interlocked: its first consumer names the slot, or reads the old contents of the register. A
+//! wait rides on the consumer's own field where that is proven for the operand; else on the instruction in front of it,
+//! if that is no producer and its form has room; else on a copy of a register to itself. At the end of the code, which is
+//! a mask operation, a branch or a label, everything is settled.
+
+use agx_isa::{Instr as Machine, SlotMask};
+
+use super::defined;
+use super::encode::{Context, Sequence, encode, wait_move};
+use super::facts::{Facts, read_by};
+use super::regs::RegSet;
+use super::slots::{Outstanding, Slots};
+use crate::ir::{AtomicOp, Instr};
+
+/// One operation of a run of straight code.
+pub(super) struct Item<'a> {
+    pub(super) instr: &'a Instr,
+    pub(super) facts: &'a Facts,
+    /// Registers that it reads last.
+    pub(super) kills: RegSet,
+}
+
+/// The machine instructions of a run.
+#[derive(Debug, Default)]
+pub(super) struct Run {
+    /// In order.
+    pub(super) code: Vec<Machine>,
+    /// How many of them only wait.
+    pub(super) waits: u32,
+    /// Registers that are defined behind it.
+    pub(super) defined: RegSet,
+}
+
+/// Emits a run of straight code, behind which every slot is idle. `defined`: registers with a value where it begins.
+///
+/// # Errors
+/// The operation that no proven encoding holds.
+pub(super) fn emit(items: &[Item<'_>], defined: RegSet) -> Result<Run, String> {
+    let mut emitter = Emitter {
+        items,
+        slots: Slots::default(),
+        run: Run {
+            defined,
+            ..Run::default()
+        },
+        last: None,
+        fixed_from: fixed_ahead(items),
+    };
+    for index in 0..items.len() {
+        emitter.step(index)?;
+    }
+    emitter.finish()
+}
+
+/// For each place, the next operation that can complete on one slot only.
+fn fixed_ahead(items: &[Item<'_>]) -> Vec<usize> {
+    let mut next = usize::MAX;
+    let mut ahead: Vec<usize> = items
+        .iter()
+        .enumerate()
+        .rev()
+        .map(|(index, item)| {
+            if item.facts.fixed_slot.is_some() {
+                next = index;
+            }
+            next
+        })
+        .collect();
+    ahead.reverse();
+    ahead
+}
+
+/// The operation emitted last, if a wait may still be added to it.
+struct Last {
+    item: usize,
+    ctx: Context,
+    /// Where its machine instructions begin.
+    start: usize,
+}
+
+struct Emitter<'a> {
+    items: &'a [Item<'a>],
+    slots: Slots,
+    run: Run,
+    last: Option<Last>,
+    fixed_from: Vec<usize>,
+}
+
+impl Emitter<'_> {
+    fn step(&mut self, index: usize) -> Result<(), String> {
+        let Item {
+            instr,
+            facts,
+            kills,
+        } = self.items[index];
+        let needed = self.slots.needed(facts);
+        let pending = self.slots.pending(self.slots.active());
+        let mut ctx = Context {
+            waits: needed,
+            late: self.slots.pending(needed),
+            kills,
+            idle: self.run.defined.without(pending).first(),
+            ..Context::PLAIN
+        };
+        let consumer = facts.late.then(|| self.first_consumer(index));
+        if let Some(consumer) = consumer {
+            let mut after = self.slots.clone();
+            after.settle(needed);
+            ctx.slot = after.choose(facts, consumer, self.fixed_from[index] < consumer);
+        }
+        let mut sequence = encode(instr, &ctx)?;
+        let carried = match sequence.first() {
+            Some(first) if !needed.is_empty() => self.carried(instr, first, needed),
+            _ => SlotMask::NONE,
+        };
+        if carried != needed {
+            let rest = without(needed, carried);
+            ctx.waits = if self.attach(rest)? {
+                carried
+            } else {
+                self.wait_for(needed)?;
+                SlotMask::NONE
+            };
+            sequence = encode(instr, &ctx)?;
+        }
+        self.slots.settle(needed);
+        self.push(index, ctx, &sequence);
+        if let Some(consumer) = consumer {
+            self.slots.produce(ctx.slot, facts, consumer);
+        }
+        self.run.defined = defined::step(self.run.defined, facts);
+        Ok(())
+    }
+
+    fn push(&mut self, item: usize, ctx: Context, sequence: &Sequence) {
+        let start = self.run.code.len();
+        self.run.code.extend(sequence);
+        // The wait of a producer would hold it back, and what depends on it.
+        let facts = self.items[item].facts;
+        let open = !facts.late && facts.device.is_none() && !sequence.is_empty();
+        self.last = open.then_some(Last { item, ctx, start });
+    }
+
+    /// The first operation behind a producer that waits for it; the end of the code when there is none.
+    fn first_consumer(&self, producer: usize) -> usize {
+        let outstanding = Outstanding::of(self.items[producer].facts);
+        let behind = self.items.iter().enumerate().skip(producer + 1);
+        let mut waiting = behind.filter(|(_, item)| outstanding.conflicts(item.facts));
+        waiting.next().map_or(self.items.len(), |(index, _)| index)
+    }
+
+    /// The slots in the instruction's wait field for which that wait counts.
+    fn carried(&self, instr: &Instr, machine: &Machine, needed: SlotMask) -> SlotMask {
+        let named = SlotMask::from_bits(machine.proven_waits().bits() & needed.bits());
+        let good = named
+            .unwrap_or(SlotMask::NONE)
+            .iter()
+            .filter(|slot| self.rides(instr, machine, *slot));
+        good.map(SlotMask::of)
+            .fold(SlotMask::NONE, |all, one| all | one)
+    }
+
+    /// May the instruction itself wait for this slot (isa-2, 9.3)?
+    fn rides(&self, instr: &Instr, machine: &Machine, slot: u8) -> bool {
+        let Some(outstanding) = self.slots.outstanding(slot) else {
+            return true;
+        };
+        let operands = 0..machine.form().operands.len();
+        let late = |operand: usize| read_by(machine, operand) & outstanding.pending;
+        if let Instr::Atomic(op) = instr {
+            // Proven for the data of returning operations, from a load of one word, and for nothing else.
+            let simple = op.dst.is_some() && op.op != AtomicOp::CompareExchange;
+            let fits = |operand: usize| {
+                let late = late(operand);
+                match machine.can_wait_for(operand, slot) {
+                    true => !late.is_empty() && late.is_subset(outstanding.one_word),
+                    false => late.is_empty(),
+                }
+            };
+            let mut operands = operands;
+            return simple && operands.all(|operand| is_fixed(machine, operand) || fits(operand));
+        }
+        let can = |operand: usize| machine.can_wait_for(operand, slot);
+        let mut waiting = operands.clone().filter(|o| !late(*o).is_empty());
+        if waiting.clone().all(can) {
+            return true;
+        }
+        // A logic operation's B is awaited together with its A.
+        machine.memory().is_none() && waiting.any(can)
+    }
+
+    /// Adds a wait to the operation emitted last; false when it cannot have it.
+    fn attach(&mut self, slots: SlotMask) -> Result<bool, String> {
+        let Some(last) = &mut self.last else {
+            return Ok(false);
+        };
+        let waits = last.ctx.waits | slots;
+        let ctx = Context { waits, ..last.ctx };
+        let sequence = encode(self.items[last.item].instr, &ctx)?;
+        let holds = sequence.first().is_some_and(|m| m.proven_waits() == waits);
+        if holds {
+            last.ctx = ctx;
+            self.run.code.truncate(last.start);
+            self.run.code.extend(sequence);
+        }
+        Ok(holds)
+    }
+
+    /// A copy of a register to itself that waits.
+    fn wait_for(&mut self, slots: SlotMask) -> Result<(), String> {
+        let machine = wait_move(self.slots.register(slots), slots)?;
+        self.run.code.push(machine);
+        self.run.waits += 1;
+        self.last = None;
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Run, String> {
+        let active = self.slots.active();
+        if !active.is_empty() && !self.attach(active)? {
+            self.wait_for(active)?;
+        }
+        Ok(self.run)
+    }
+}
+
+/// An operand that is no register.
+fn is_fixed(machine: &Machine, operand: usize) -> bool {
+    read_by(machine, operand).is_empty()
+}
+
+fn without(slots: SlotMask, others: SlotMask) -> SlotMask {
+    SlotMask::from_bits(slots.bits() & !others.bits()).unwrap_or(SlotMask::NONE)
+}

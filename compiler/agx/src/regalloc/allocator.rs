@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: MIT
+//! The walk over the blocks.
+
+use arrayvec::ArrayVec;
+
+use crate::analysis::{Dominators, Liveness, ValueSet};
+use crate::ir::{Block, BlockData, Dst, End, Function, Instr, Phi, Ref, Src, Value};
+
+use super::hints::Hints;
+use super::parallel_copy::{Origin, sequentialise};
+use super::place::{Placement, place};
+use super::{FILE, RegSet};
+
+/// Literal moves reach no further (isa-1, 4.2).
+const LAST_LITERAL: u8 = 63;
+
+/// Where values lie at one point of the program.
+#[derive(Debug, Clone)]
+pub(crate) struct State {
+    /// The register of each value.
+    pub(crate) loc: Vec<Option<u8>>,
+    /// The value in each register.
+    pub(crate) at: [Option<Value>; FILE],
+    /// Registers below `file` that hold nothing.
+    pub(crate) free: RegSet,
+    /// How many registers there are.
+    pub(crate) file: u8,
+}
+
+impl State {
+    fn new(values: u32, file: u8) -> State {
+        State {
+            loc: vec![None; values as usize],
+            at: [None; FILE],
+            free: RegSet::below(file),
+            file,
+        }
+    }
+
+    /// The value lies there from now on.
+    pub(crate) fn put(&mut self, value: Value, register: u8) {
+        self.loc[value.0 as usize] = Some(register);
+        self.at[register as usize] = Some(value);
+        self.free.remove(register);
+    }
+
+    /// The value lies nowhere.
+    pub(crate) fn remove(&mut self, value: Value) {
+        if let Some(register) = self.loc[value.0 as usize].take() {
+            self.at[register as usize] = None;
+            self.free.insert(register);
+        }
+    }
+
+    fn clear(&mut self) {
+        for register in 0..self.file {
+            if let Some(value) = self.at[register as usize] {
+                self.remove(value);
+            }
+        }
+    }
+}
+
+/// Values and their registers where a block begins or ends, by value.
+type Map = Vec<(Value, u8)>;
+
+fn lookup(map: &Map, value: Value) -> Option<u8> {
+    map.binary_search_by_key(&value, |e| e.0)
+        .ok()
+        .map(|i| map[i].1)
+}
+
+struct Allocator<'f> {
+    function: &'f mut Function,
+    liveness: Liveness,
+    reachable: Vec<bool>,
+    hints: Hints,
+    state: State,
+    /// Registers of live-in values and phis.
+    entries: Vec<Map>,
+    exits: Vec<Map>,
+}
+
+/// See [`super::run`].
+pub(crate) fn allocate(function: &mut Function, file: u8) -> Result<(), String> {
+    let liveness = Liveness::of(function);
+    let dominators = Dominators::of(function);
+    let reachable: Vec<bool> = function
+        .block_ids()
+        .map(|b| dominators.is_reachable(b))
+        .collect();
+    let count = function.blocks.len();
+    let mut this = Allocator {
+        hints: Hints::of(function, &liveness),
+        state: State::new(function.num_values, file.min(FILE as u8)),
+        liveness,
+        reachable,
+        entries: vec![Map::new(); count],
+        exits: vec![Map::new(); count],
+        function,
+    };
+    for block in this.function.block_ids() {
+        if this.reachable[block.index()] {
+            this.block(block)?;
+        } else {
+            this.strip(block);
+        }
+    }
+    for block in this.function.block_ids() {
+        this.edges(block)?;
+    }
+    for block in &mut this.function.blocks {
+        block.phis.clear();
+    }
+    Ok(())
+}
+
+/// What ends at an instruction.
+#[derive(Debug, Default)]
+struct Ends {
+    /// Sources that nobody reads afterwards.
+    dying: ArrayVec<Value, 16>,
+    /// Results that nobody reads.
+    unread: ArrayVec<Value, 4>,
+}
+
+impl Allocator<'_> {
+    /// Nothing gets into this block: the machine passes it without active lanes.
+    fn strip(&mut self, block: Block) {
+        let data = &mut self.function.blocks[block.index()];
+        data.phis.clear();
+        data.instrs.clear();
+        if let End::If { cond, .. } = &mut data.end {
+            for src in cond.srcs_mut() {
+                if src.value().is_some() {
+                    *src = Src::new(Ref::Reg(0));
+                }
+            }
+        }
+    }
+
+    fn block(&mut self, block: Block) -> Result<(), String> {
+        let data = &mut self.function.blocks[block.index()];
+        let phis = std::mem::take(&mut data.phis);
+        let instrs = std::mem::take(&mut data.instrs);
+        let mut end = data.end.clone();
+        let (ends, live) = self.ends(block, &instrs, &end);
+        self.hints.enter(block.0);
+        self.enter(block, &phis, &live)?;
+        let mut out = Vec::with_capacity(instrs.len() + instrs.len() / 8);
+        for (i, (instr, ends)) in instrs.into_iter().zip(ends).enumerate() {
+            self.instr(instr, &ends, &mut out)?;
+            self.hints.reached(block.0, i as u32);
+        }
+        if let End::If { cond, .. } = &mut end {
+            for src in cond.srcs_mut() {
+                if let Ref::Value(value) = src.from {
+                    src.from = Ref::Reg(self.located(value)?);
+                }
+            }
+        }
+        let live_out = self.liveness.live_out(block);
+        let exit: Result<Map, String> =
+            live_out.iter().map(|v| Ok((v, self.located(v)?))).collect();
+        self.exits[block.index()] = exit?;
+        let data = &mut self.function.blocks[block.index()];
+        data.phis = phis;
+        data.instrs = out;
+        data.end = end;
+        Ok(())
+    }
+
+    /// What ends where in a block, and what is live before its first instruction.
+    fn ends(&self, block: Block, instrs: &[Instr], end: &End) -> (Vec<Ends>, ValueSet) {
+        let mut live = self.liveness.live_out(block).clone();
+        if let End::If { cond, .. } = end {
+            for value in cond.srcs().iter().filter_map(Src::value) {
+                live.insert(value);
+            }
+        }
+        let mut ends: Vec<Ends> = instrs
+            .iter()
+            .rev()
+            .map(|instr| {
+                let mut here = Ends::default();
+                instr.for_each_dst_value(|value| {
+                    if !live.remove(value) {
+                        here.unread.push(value);
+                    }
+                });
+                instr.for_each_src_value(|value| {
+                    if live.insert(value) {
+                        here.dying.push(value);
+                    }
+                });
+                here
+            })
+            .collect();
+        ends.reverse();
+        (ends, live)
+    }
+
+    fn located(&self, value: Value) -> Result<u8, String> {
+        self.state.loc[value.0 as usize].ok_or_else(|| format!("{value} lies in no register"))
+    }
+
+    fn instr(&mut self, mut instr: Instr, ends: &Ends, out: &mut Vec<Instr>) -> Result<(), String> {
+        let before = self.state.free;
+        let Placement {
+            copies,
+            sources,
+            destinations,
+        } = place(&mut self.state, &self.hints, &instr, &ends.dying)?;
+        if !copies.is_empty() {
+            let mut spare = before;
+            for (to, _) in &copies {
+                spare.remove(*to);
+            }
+            sequentialise(&copies, spare.iter().next(), out);
+        }
+        let mut g = 0;
+        instr.for_each_src_mut(|group, _| {
+            for (src, register) in group.iter_mut().zip(&sources[g]) {
+                if src.value().is_some() {
+                    src.from = Ref::Reg(*register);
+                }
+            }
+            g += 1;
+        });
+        for value in &ends.dying {
+            self.state.remove(*value);
+        }
+        let mut registers = destinations.iter();
+        let mut placed = ArrayVec::<(Value, u8), 4>::new();
+        instr.for_each_dst_mut(|group, _| {
+            for dst in group {
+                if let (Dst::Value(value), Some(register)) = (*dst, registers.next()) {
+                    placed.push((value, *register));
+                    *dst = Dst::Reg(*register);
+                }
+            }
+        });
+        for (value, register) in &placed {
+            self.state.put(*value, *register);
+        }
+        for (value, register) in &placed {
+            self.hints.placed(*value, *register, &self.state.free);
+        }
+        for value in &ends.unread {
+            self.state.remove(*value);
+        }
+        let nothing = match &instr {
+            Instr::Mov(op) => op.src.reg() == op.dst.reg() && !op.src.is_modified(),
+            _ => false,
+        };
+        if !nothing {
+            out.push(instr);
+        }
+        Ok(())
+    }
+
+    /// Decides where values lie at the beginning of a block.
+    fn enter(&mut self, block: Block, phis: &[Phi], live: &ValueSet) -> Result<(), String> {
+        self.state.clear();
+        let preds = &self.function.blocks[block.index()].preds;
+        let seen: Vec<(usize, Block)> = preds
+            .iter()
+            .copied()
+            .enumerate()
+            .filter(|(_, p)| *p < block && self.reachable[p.index()])
+            .collect();
+        let last = preds.iter().copied().filter(|p| *p >= block).max();
+        let live_in = self.liveness.live_in(block);
+        if let Some((_, base)) = self.base(&seen, live_in) {
+            for value in live_in.iter() {
+                let register = lookup(&self.exits[base.index()], value)
+                    .ok_or_else(|| format!("{value} does not reach b{}", block.0))?;
+                self.state.put(value, register);
+            }
+        }
+        for phi in phis.iter().filter(|p| live.contains(p.dst)) {
+            let literal = phi.srcs.iter().any(|s| matches!(s.from, Ref::Imm(_)));
+            let register = self.phi_register(phi, literal, &seen)?;
+            self.state.put(phi.dst, register);
+        }
+        for phi in phis.iter() {
+            let Some(register) = self.state.loc[phi.dst.0 as usize] else {
+                continue;
+            };
+            self.hints.placed(phi.dst, register, &self.state.free);
+            if let Some(last) = last {
+                self.hints.carried(phi.dst, register, last.0);
+            }
+        }
+        let mut entry: Map = (0..self.state.file)
+            .filter_map(|r| Some((self.state.at[r as usize]?, r)))
+            .collect();
+        entry.sort_unstable();
+        self.entries[block.index()] = entry;
+        Ok(())
+    }
+
+    /// The predecessor whose registers the others take over: that to which the others come with the fewest moves.
+    fn base(&self, seen: &[(usize, Block)], live_in: &ValueSet) -> Option<(usize, Block)> {
+        const TRIED: usize = 4;
+        if seen.len() < 2 {
+            return seen.first().copied();
+        }
+        let weight = |p: Block| 1 + self.function.blocks[p.index()].loop_depth.min(4) * 4;
+        seen.iter()
+            .copied()
+            .take(TRIED)
+            .min_by_key(|(edge, candidate)| {
+                let moves = seen.iter().map(|(_, pred)| {
+                    let (from, to) = (&self.exits[pred.index()], &self.exits[candidate.index()]);
+                    let differ = live_in
+                        .iter()
+                        .filter(|v| lookup(from, *v) != lookup(to, *v));
+                    differ.count() as u32 * weight(*pred)
+                });
+                (moves.sum::<u32>(), *edge)
+            })
+    }
+
+    fn phi_register(
+        &mut self,
+        phi: &Phi,
+        literal: bool,
+        seen: &[(usize, Block)],
+    ) -> Result<u8, String> {
+        let end = if literal {
+            LAST_LITERAL + 1
+        } else {
+            FILE as u8
+        };
+        let free = self.state.free;
+        let wishes: ArrayVec<u8, 8> = seen
+            .iter()
+            .filter_map(|(edge, pred)| lookup(&self.exits[pred.index()], phi.srcs[*edge].value()?))
+            .take(8)
+            .collect();
+        let cost = |r: &u8| {
+            let met = wishes.iter().filter(|w| *w == r).count() as i32;
+            (self.hints.cost(phi.dst, *r, &free) - 8 * met, *r)
+        };
+        if let Some(register) = free.iter().filter(|r| *r < end).min_by_key(cost) {
+            return Ok(register);
+        }
+        // A literal needs a low register: what lies in one goes higher.
+        let home = free.iter().next();
+        let low = (0..end)
+            .rev()
+            .find_map(|r| self.state.at[r as usize].map(|v| (v, r)));
+        match (home, low) {
+            (Some(home), Some((value, register))) => {
+                self.state.remove(value);
+                self.state.put(value, home);
+                Ok(register)
+            }
+            _ => Err(format!("no register for the phi {}", phi.dst)),
+        }
+    }
+
+    /// Makes registers agree on the edges into a block.
+    fn edges(&mut self, block: Block) -> Result<(), String> {
+        if !self.reachable[block.index()] {
+            return Ok(());
+        }
+        let BlockData { preds, phis, .. } = &self.function.blocks[block.index()];
+        let (preds, phis) = (preds.clone(), phis.clone());
+        for (edge, pred) in preds
+            .iter()
+            .enumerate()
+            .filter(|(_, p)| self.reachable[p.index()])
+        {
+            let exit = &self.exits[pred.index()];
+            let mut copies: Vec<(u8, Origin)> = Vec::new();
+            let mut spare = RegSet::below(self.state.file);
+            exit.iter()
+                .for_each(|(_, register)| spare.remove(*register));
+            for (value, to) in &self.entries[block.index()] {
+                spare.remove(*to);
+                let src = match phis.iter().find(|p| p.dst == *value) {
+                    Some(phi) => phi.srcs[edge],
+                    None => Src::from(*value),
+                };
+                if src.is_modified() {
+                    return Err(format!("a modifier at the phi {value}"));
+                }
+                let from = match src.from {
+                    Ref::Value(v) => Origin::Reg(
+                        lookup(exit, v)
+                            .ok_or_else(|| format!("{v} is missing behind b{}", pred.0))?,
+                    ),
+                    Ref::Reg(_) => return Err(format!("a register at the phi {value}")),
+                    Ref::Imm(bits) => Origin::Imm(bits),
+                    Ref::Uniform(word) => Origin::Uniform(word),
+                };
+                if from != Origin::Reg(*to) {
+                    copies.push((*to, from));
+                }
+            }
+            if copies.is_empty() {
+                continue;
+            }
+            let alone = self.function.successors(*pred).count() == 1;
+            if alone {
+                let out = &mut self.function.blocks[pred.index()].instrs;
+                sequentialise(&copies, spare.iter().next(), out);
+            } else {
+                let mut out = Vec::new();
+                sequentialise(&copies, spare.iter().next(), &mut out);
+                self.function.blocks[block.index()].instrs.splice(0..0, out);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+//! Where values would like to lie.
+//!
+//! Two wishes save moves. Values of a *web* want one register: a phi and its sources, a tied source and its
+//! destination, a copy and its original. Values of a *tuple* want consecutive ones: the members of a group that an
+//! instruction reads. Wishes of one value are those of its whole web. The first member of a web or a tuple that is
+//! placed decides for the others; the registers that the others will want are reserved, which means that values
+//! without a claim to them go elsewhere while there is an elsewhere.
+
+use crate::analysis::Liveness;
+use crate::ir::{Function, Instr, Shape, Value};
+
+use super::constraints::source_groups;
+use super::{FILE, RegSet};
+
+/// A tuple in an instruction that reads it.
+#[derive(Debug)]
+struct Tuple {
+    /// Webs, by their leaders.
+    members: Vec<Option<u32>>,
+    shape: Shape,
+    /// Decided by the first member that was placed.
+    base: Option<u8>,
+    weight: i32,
+}
+
+/// Takes a register for a use that is still to come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reservation {
+    /// For this member of a tuple.
+    Tuple(u32),
+    /// For a loop's web, until the loop's last block.
+    Loop { web: u32, last: u32 },
+}
+
+/// The wishes of all values.
+#[derive(Debug)]
+pub(crate) struct Hints {
+    web: Vec<u32>,
+    web_register: Vec<Option<u8>>,
+    tuples: Vec<Tuple>,
+    /// By web: the tuples it is a member of and its places there.
+    memberships: Vec<Vec<(u32, u8)>>,
+    reserved: [Option<Reservation>; FILE],
+    /// By block and instruction: the tuples that end there.
+    uses: Vec<Vec<(u32, u32)>>,
+}
+
+/// Weights of wishes: what a move costs if the wish is not met.
+const MOVE: i32 = 8;
+
+impl Hints {
+    pub(crate) fn of(function: &Function, liveness: &Liveness) -> Hints {
+        let mut webs = Webs::new(function.num_values);
+        for block in function.block_ids() {
+            let data = &function.blocks[block.index()];
+            for phi in &data.phis {
+                for src in phi.srcs.iter().filter_map(|s| s.value()) {
+                    webs.join(phi.dst, src);
+                }
+            }
+            for instr in &data.instrs {
+                let pair = match instr {
+                    Instr::Mov(op) if !op.src.is_modified() => op.dst.value().zip(op.src.value()),
+                    Instr::Rotate(op) => op.dst.value().zip(op.a.value()),
+                    Instr::F32ToF16High(op) => op.dst.value().zip(op.old.value()),
+                    Instr::PackNorm8High(op) => op.dst.value().zip(op.old.value()),
+                    _ => None,
+                };
+                // A value that lives on out of the block would only be in the way.
+                if let Some((dst, src)) = pair
+                    && !liveness.live_out(block).contains(src)
+                {
+                    webs.join(dst, src);
+                }
+            }
+        }
+        let web: Vec<u32> = (0..function.num_values).map(|v| webs.leader(v)).collect();
+        let mut hints = Hints {
+            web_register: vec![None; web.len()],
+            memberships: vec![Vec::new(); web.len()],
+            web,
+            tuples: Vec::new(),
+            reserved: [None; FILE],
+            uses: vec![Vec::new(); function.blocks.len()],
+        };
+        for block in function.block_ids() {
+            let data = &function.blocks[block.index()];
+            for (i, instr) in data.instrs.iter().enumerate() {
+                for group in source_groups(instr).iter().filter(|g| g.members.len() > 1) {
+                    let members: Vec<_> = group
+                        .members
+                        .iter()
+                        .map(|m| m.map(|v| hints.web[v.0 as usize]))
+                        .collect();
+                    hints.add_tuple(
+                        members,
+                        group.shape,
+                        block.index(),
+                        i as u32,
+                        data.loop_depth,
+                    );
+                }
+            }
+        }
+        hints
+    }
+
+    fn add_tuple(
+        &mut self,
+        members: Vec<Option<u32>>,
+        shape: Shape,
+        block: usize,
+        instr: u32,
+        depth: u32,
+    ) {
+        let id = self.tuples.len() as u32;
+        for (place, web) in members.iter().enumerate() {
+            if let Some(web) = web {
+                self.memberships[*web as usize].push((id, place as u8));
+            }
+        }
+        self.uses[block].push((instr, id));
+        let weight = MOVE * (1 + depth.min(3) as i32);
+        self.tuples.push(Tuple {
+            members,
+            shape,
+            base: None,
+            weight,
+        });
+    }
+
+    /// What it costs to have the value in this register, in the unit of [`MOVE`]; less is better, wishes that are met
+    /// count negative. `free` are the registers that nothing lies in.
+    pub(crate) fn cost(&self, value: Value, register: u8, free: &RegSet) -> i32 {
+        let web = self.web[value.0 as usize];
+        let mut cost = 0;
+        match self.web_register[web as usize] {
+            Some(wanted) if wanted == register => cost -= 2 * MOVE,
+            _ => {}
+        }
+        let mut mine = false;
+        for (id, place) in &self.memberships[web as usize] {
+            let tuple = &self.tuples[*id as usize];
+            mine |= self.reserved[register as usize] == Some(Reservation::Tuple(*id));
+            match tuple.base {
+                Some(base) => {
+                    if base + place == register {
+                        cost -= tuple.weight;
+                    }
+                }
+                None => {
+                    if let Some(base) = tuple.base_for(*place, register) {
+                        let room = (0..tuple.members.len() as u8).all(|i| {
+                            let r = base + i;
+                            r == register
+                                || free.contains(r)
+                                    && !matches!(
+                                        self.reserved[r as usize],
+                                        Some(Reservation::Tuple(other)) if other != *id
+                                    )
+                        });
+                        cost -= if room { tuple.weight / 2 } else { 0 };
+                    }
+                }
+            }
+        }
+        match self.reserved[register as usize] {
+            Some(Reservation::Loop { web: other, .. }) if other != web => cost += MOVE / 2,
+            Some(Reservation::Tuple(_)) if !mine => cost += MOVE / 2,
+            _ => {}
+        }
+        cost
+    }
+
+    /// The value lies there now. `free` as in [`Hints::cost`].
+    pub(crate) fn placed(&mut self, value: Value, register: u8, free: &RegSet) {
+        let web = self.web[value.0 as usize];
+        self.web_register[web as usize] = Some(register);
+        for m in 0..self.memberships[web as usize].len() {
+            let (id, place) = self.memberships[web as usize][m];
+            let tuple = &mut self.tuples[id as usize];
+            if tuple.base.is_some() {
+                continue;
+            }
+            let Some(base) = tuple.base_for(place, register) else {
+                continue;
+            };
+            let room =
+                (0..tuple.members.len() as u8).all(|i| i == place || free.contains(base + i));
+            if !room {
+                continue;
+            }
+            tuple.base = Some(base);
+            for i in 0..tuple.members.len() as u8 {
+                let slot = &mut self.reserved[(base + i) as usize];
+                if slot.is_none() {
+                    *slot = Some(Reservation::Tuple(id));
+                }
+            }
+        }
+    }
+
+    /// The loop-carried value of a header has its register; it should be free when the next iteration's is made.
+    pub(crate) fn carried(&mut self, value: Value, register: u8, last: u32) {
+        let web = self.web[value.0 as usize];
+        self.reserved[register as usize] = Some(Reservation::Loop { web, last });
+    }
+
+    /// Reservations for what lies before this instruction end.
+    pub(crate) fn reached(&mut self, block: u32, instr: u32) {
+        let uses = &self.uses[block as usize];
+        let first = uses.partition_point(|u| u.0 < instr);
+        for (_, id) in uses[first..].iter().take_while(|u| u.0 == instr) {
+            for slot in &mut self.reserved {
+                if *slot == Some(Reservation::Tuple(*id)) {
+                    *slot = None;
+                }
+            }
+        }
+    }
+
+    /// Reservations for loops that ended before this block end.
+    pub(crate) fn enter(&mut self, block: u32) {
+        for slot in &mut self.reserved {
+            if matches!(slot, Some(Reservation::Loop { last, .. }) if *last < block) {
+                *slot = None;
+            }
+        }
+    }
+}
+
+impl Tuple {
+    /// The first register, if the member at `place` lies in `register`.
+    fn base_for(&self, place: u8, register: u8) -> Option<u8> {
+        let base = register.checked_sub(place)?;
+        let last = base as usize + self.members.len() - 1;
+        (base % self.shape.align == 0 && last <= self.shape.last as usize).then_some(base)
+    }
+}
+
+/// Union-find over values.
+struct Webs {
+    parent: Vec<u32>,
+}
+
+impl Webs {
+    fn new(count: u32) -> Webs {
+        Webs {
+            parent: (0..count).collect(),
+        }
+    }
+
+    fn leader(&mut self, mut value: u32) -> u32 {
+        while self.parent[value as usize] != value {
+            let up = self.parent[self.parent[value as usize] as usize];
+            self.parent[value as usize] = up;
+            value = up;
+        }
+        value
+    }
+
+    fn join(&mut self, a: Value, b: Value) {
+        let (a, b) = (self.leader(a.0), self.leader(b.0));
+        self.parent[a.max(b) as usize] = a.min(b);
+    }
+}

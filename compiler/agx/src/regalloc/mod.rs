@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+//! Register allocation on SSA form.
+//!
+//! Values of a function in SSA form whose pressure fits the register file can be allocated in one walk over the
+//! dominance order without backtracking: interference graphs of SSA programs are chordal (Hack, Grund and Goos,
+//! "Register allocation for programs in SSA form", 2006). So spilling first brings the pressure down, and this
+//! pass then never spills. What makes the matter less simple than the theorem is that operands may be groups of
+//! consecutive registers, with an alignment and a highest register, and that some instructions destroy operands.
+//!
+//! [`allocator`] walks the blocks in program order, which is a dominance order and that of the machine code, and keeps
+//! for each live value the register that it lies in *now*. Where an instruction wants registers that are not so, values
+//! are moved just before it, all at once ([`parallel_copy`]), and stay where they were moved to. [`place`] decides
+//! which ones: it tries all windows of a group and takes the cheapest, counting moves. As copies can permute the whole
+//! file without a spare register, a window is always found while the pressure fits.
+//!
+//! Where control flow joins, the register of each value is taken from one of the predecessors already seen, and copies
+//! at the end of the other predecessors, the back edges of loops among them, bring the values there; phis are
+//! resolved by the same copies.
+//!
+//! Moves are avoided by choosing registers with foresight: [`hints`] knows which values will want to lie in one register
+//! or beside each other.
+//!
+//! [`validate`] is independent of all that: it follows the allocated code and proves that each operand reads the value
+//! that the SSA program says.
+
+mod allocator;
+pub(crate) mod constraints;
+mod hints;
+mod parallel_copy;
+mod place;
+#[cfg(test)]
+mod tests;
+mod validator;
+
+pub use validator::validate;
+
+use crate::ir::Function;
+
+/// General registers.
+pub(crate) const FILE: usize = 96;
+
+/// Replaces values by registers; phis become copies. In debug builds the result is checked by [`validate()`].
+///
+/// # Errors
+/// The registers do not suffice: spilling did not bring the pressure down. Also if the function breaks rules of the
+/// form, like a phi source with a modifier.
+pub fn run(function: &mut Function) -> Result<(), String> {
+    run_in(function, FILE as u8)
+}
+
+/// The same with a smaller register file.
+pub(crate) fn run_in(function: &mut Function, file: u8) -> Result<(), String> {
+    let before = cfg!(debug_assertions).then(|| function.clone());
+    allocator::allocate(function, file)?;
+    match before {
+        Some(before) => validate(&before, function)
+            .map_err(|e| format!("register allocation is wrong: {e}\n{before}\n{function}")),
+        None => Ok(()),
+    }
+}
+
+/// A set of registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct RegSet(u128);
+
+impl RegSet {
+    pub(crate) const EMPTY: RegSet = RegSet(0);
+
+    pub(crate) const fn contains(&self, register: u8) -> bool {
+        register < 128 && self.0 >> register & 1 == 1
+    }
+
+    pub(crate) const fn insert(&mut self, register: u8) {
+        self.0 |= 1 << register;
+    }
+
+    pub(crate) const fn remove(&mut self, register: u8) {
+        self.0 &= !(1 << register);
+    }
+
+    pub(crate) const fn len(&self) -> u32 {
+        self.0.count_ones()
+    }
+
+    pub(crate) const fn without(self, other: RegSet) -> RegSet {
+        RegSet(self.0 & !other.0)
+    }
+
+    /// `r0` up to, but without, `end`.
+    pub(crate) const fn below(end: u8) -> RegSet {
+        RegSet((1 << end) - 1)
+    }
+
+    /// In ascending order.
+    pub(crate) fn iter(self) -> impl Iterator<Item = u8> {
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            let bit = (rest != 0).then(|| rest.trailing_zeros() as u8)?;
+            rest &= rest - 1;
+            Some(bit)
+        })
+    }
+}

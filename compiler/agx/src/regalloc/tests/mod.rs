@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+//! Random functions are allocated, proved right by the validator, and run before and after.
+
+pub(crate) mod generate;
+pub(crate) mod interpret;
+
+use proptest::prelude::*;
+
+use crate::ir::{self, Function};
+use generate::Config;
+
+fn config(live: std::ops::Range<u32>) -> impl Strategy<Value = Config> {
+    (any::<u64>(), 1u32..160, live, 0u32..5).prop_map(|(seed, size, live, depth)| Config {
+        seed,
+        size,
+        live,
+        depth,
+    })
+}
+
+/// Runs both on a few inputs.
+fn same_behaviour(a: &Function, b: &Function) -> Result<(), TestCaseError> {
+    for seed in 0..4 {
+        let expected = interpret::run(a, seed).map_err(TestCaseError::fail)?;
+        let actual = interpret::run(b, seed).map_err(TestCaseError::fail)?;
+        prop_assert_eq!(expected, actual, "{}\n{}", a, b);
+    }
+    Ok(())
+}
+
+fn checked(config: Config) -> Result<Function, TestCaseError> {
+    let function = generate::function(config);
+    ir::validate::validate(&function)
+        .map_err(|e| TestCaseError::fail(format!("generator: {e}\n{function}")))?;
+    Ok(function)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn light_functions_need_no_spilling(config in config(4..12)) {
+        let before = checked(Config { size: config.size.min(40), ..config })?;
+        let mut after = before.clone();
+        super::run(&mut after).map_err(TestCaseError::fail)?;
+        super::validate(&before, &after).map_err(TestCaseError::fail)?;
+        same_behaviour(&before, &after)?;
+    }
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The passes that bring a SPIR-V compute shader into the form that the Apple9 back end takes. lower.c runs them in order;
+ * ../../README.md says why in that order; check.c states the form. Each pass has a file that says what it does.
+ */
+#ifndef CORTLAND_APPLE9_H
+#define CORTLAND_APPLE9_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "compiler/nir/nir.h"
+
+#include "../guard.h"
+
+/* Where the descriptors of a binding are. */
+enum cortland_place {
+   /* In the memory of a descriptor set. */
+   CORTLAND_PLACE_SET,
+   /* In the table of dynamic buffers. */
+   CORTLAND_PLACE_DYNAMIC,
+};
+
+enum cortland_binding_kind {
+   /* A descriptor: 64-bit address, 32-bit size in bytes, 32 bits of zero. */
+   CORTLAND_BINDING_BUFFER,
+   /* The bytes of the block themselves. */
+   CORTLAND_BINDING_INLINE_UNIFORM,
+};
+
+struct cortland_binding {
+   uint32_t set, binding;
+   enum cortland_place place;
+   uint32_t place_set;
+   /* In bytes; the stride is from one array element to the next. */
+   uint32_t offset, stride;
+   enum cortland_binding_kind kind;
+};
+
+struct cortland_compute_lowering {
+   const struct cortland_binding *bindings;
+   size_t num_bindings;
+   bool robust;
+   bool has_base_workgroup;
+};
+
+/* What the BASE of a load_preamble of one 64-bit component names. */
+enum cortland_root {
+   CORTLAND_ROOT_WORKGROUP_COUNTS = 0,
+   CORTLAND_ROOT_THREADGROUP = 1,
+   CORTLAND_ROOT_PUSH_CONSTANTS = 2,
+   CORTLAND_ROOT_BASE_WORKGROUP = 3,
+   CORTLAND_ROOT_DYNAMIC_BUFFERS = 4,
+   CORTLAND_ROOT_WORKGROUP_MEMORY = 5,
+   /* Descriptor set n is this plus n. */
+   CORTLAND_ROOT_SET = 16,
+};
+
+/* Lower a compute shader. Frees it if the call fails. */
+bool cortland_lower_compute(nir_shader *shader, const struct cortland_compute_lowering *lowering,
+                            struct cortland_failure *failure);
+
+/* The passes. Each returns whether it changed anything. */
+bool apple9_lower_alu(nir_shader *shader);
+bool apple9_lower_bit_sizes(nir_shader *shader);
+bool apple9_lower_trig(nir_shader *shader);
+bool apple9_lower_jumps(nir_shader *shader);
+bool apple9_lower_sysvals(nir_shader *shader, const struct cortland_compute_lowering *lowering);
+bool apple9_lower_subgroups(nir_shader *shader);
+bool apple9_lower_descriptors(nir_shader *shader, const struct cortland_compute_lowering *lowering);
+bool apple9_lower_inline_uniforms(nir_shader *shader, const struct cortland_compute_lowering *lowering);
+bool apple9_lower_pointer_arithmetic(nir_shader *shader);
+bool apple9_lower_workgroup_memory(nir_shader *shader);
+bool apple9_lower_private_types(nir_shader *shader);
+bool apple9_lower_access_sizes(nir_shader *shader);
+bool apple9_lower_atomics(nir_shader *shader);
+bool apple9_lower_memory(nir_shader *shader, const struct cortland_compute_lowering *lowering);
+bool apple9_lower_amul(nir_shader *shader);
+
+/* Ends the call with a message if the shader is not in the form that the back end takes. */
+void apple9_check(nir_shader *shader);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Arithmetic whose width the hardware lacks, and conversions that it has only through fp32.
+ *
+ * apple9_lower_alu runs early, on whole operations:
+ *  - fdiv of 16 bits: the reciprocal of an fp16 number may overflow fp16, so both are widened and the quotient is
+ *    rounded to fp16 at the end.
+ *  - 16-bit float to and from integers, through fp32. Rounding twice is harmless: fp32 holds every integer below 2^24
+ *    exactly, and those from 65520 on are infinite in fp16 either way.
+ *  - float to integers of 8 and 16 bits through 32; out of range is undefined in SPIR-V.
+ *  - conversions to fp16 with a named rounding to nearest are the plain ones.
+ *
+ * apple9_lower_bit_sizes does 8- and 16-bit integer arithmetic and subgroup operations in 32 bits.
+ */
+#include "apple9.h"
+
+#include "compiler/nir/nir_builder.h"
+
+static nir_def *
+lowered(nir_builder *b, nir_alu_instr *alu)
+{
+   unsigned bits = alu->def.bit_size;
+   unsigned from = nir_src_bit_size(alu->src[0].src);
+   b->exact = alu->exact;
+   b->fp_fast_math = alu->fp_fast_math;
+   nir_def *x = nir_ssa_for_alu_src(b, alu, 0);
+   switch (alu->op) {
+   case nir_op_fdiv: {
+      if (bits != 16)
+         return NULL;
+      nir_def *y = nir_f2f32(b, nir_ssa_for_alu_src(b, alu, 1));
+      return nir_f2f16(b, nir_fmul(b, nir_f2f32(b, x), nir_frcp(b, y)));
+   }
+   case nir_op_i2f16:
+      return nir_f2f16(b, nir_i2f32(b, from < 32 ? nir_i2i32(b, x) : x));
+   case nir_op_u2f16:
+      return nir_f2f16(b, nir_u2f32(b, from < 32 ? nir_u2u32(b, x) : x));
+   case nir_op_i2f32:
+      return from < 32 ? nir_i2f32(b, nir_i2i32(b, x)) : NULL;
+   case nir_op_u2f32:
+      return from < 32 ? nir_u2f32(b, nir_u2u32(b, x)) : NULL;
+   case nir_op_f2i8:
+   case nir_op_f2i16:
+      return nir_i2iN(b, nir_f2i32(b, nir_f2f32(b, x)), bits);
+   case nir_op_f2u8:
+   case nir_op_f2u16:
+      return nir_u2uN(b, nir_f2u32(b, nir_f2f32(b, x)), bits);
+   case nir_op_f2i32:
+      return from == 16 ? nir_f2i32(b, nir_f2f32(b, x)) : NULL;
+   case nir_op_f2u32:
+      return from == 16 ? nir_f2u32(b, nir_f2f32(b, x)) : NULL;
+   case nir_op_f2i64:
+      return from == 16 ? nir_f2i64(b, nir_f2f32(b, x)) : NULL;
+   case nir_op_f2u64:
+      return from == 16 ? nir_f2u64(b, nir_f2f32(b, x)) : NULL;
+   case nir_op_f2f16_rtne:
+      return nir_f2f16(b, x);
+   default:
+      return NULL;
+   }
+}
+
+static bool
+lower(nir_builder *b, nir_alu_instr *alu, void *data)
+{
+   (void)data;
+   b->cursor = nir_before_instr(&alu->instr);
+   nir_def *result = lowered(b, alu);
+   b->exact = false;
+   b->fp_fast_math = 0;
+   if (!result)
+      return false;
+   nir_def_replace(&alu->def, result);
+   return true;
+}
+
+bool
+apple9_lower_alu(nir_shader *shader)
+{
+   return nir_shader_alu_pass(shader, lower, nir_metadata_control_flow, NULL);
+}
+
+static bool
+is_narrow(unsigned bits)
+{
+   return bits == 8 || bits == 16;
+}
+
+/* Whether the operation reads or writes integers of 8 or 16 bits other than by moving or converting them. */
+static bool
+is_narrow_arithmetic(const nir_alu_instr *alu)
+{
+   switch (alu->op) {
+   case nir_op_mov:
+   case nir_op_bcsel:
+   case nir_op_b2i8:
+   case nir_op_b2i16:
+   case nir_op_pack_32_2x16_split:
+   case nir_op_unpack_32_2x16_split_x:
+   case nir_op_unpack_32_2x16_split_y:
+   case nir_op_pack_32_2x16:
+   case nir_op_unpack_32_2x16:
+   case nir_op_pack_32_4x8:
+   case nir_op_unpack_32_4x8:
+   case nir_op_pack_32_4x8_split:
+   case nir_op_pack_64_4x16:
+   case nir_op_unpack_64_4x16:
+      return false;
+   default:
+      break;
+   }
+   const nir_op_info *info = &nir_op_infos[alu->op];
+   if (nir_op_is_vec(alu->op) || info->is_conversion)
+      return false;
+   bool integers = nir_alu_type_get_base_type(info->output_type) != nir_type_float;
+   for (unsigned i = 0; i < info->num_inputs; i++)
+      integers &= nir_alu_type_get_base_type(info->input_types[i]) != nir_type_float;
+   if (!integers)
+      return false;
+   if (is_narrow(alu->def.bit_size))
+      return true;
+   return is_narrow(nir_src_bit_size(alu->src[0].src));
+}
+
+static unsigned
+bit_size(const nir_instr *instr, void *data)
+{
+   (void)data;
+   if (instr->type == nir_instr_type_alu)
+      return is_narrow_arithmetic(nir_instr_as_alu(instr)) ? 32 : 0;
+   if (instr->type != nir_instr_type_intrinsic)
+      return 0;
+   const nir_intrinsic_instr *intrin = nir_instr_as_intrinsic(instr);
+   switch (intrin->intrinsic) {
+   case nir_intrinsic_read_invocation:
+   case nir_intrinsic_read_first_invocation:
+   case nir_intrinsic_shuffle:
+   case nir_intrinsic_shuffle_xor:
+   case nir_intrinsic_shuffle_up:
+   case nir_intrinsic_shuffle_down:
+   case nir_intrinsic_quad_broadcast:
+   case nir_intrinsic_quad_swap_horizontal:
+   case nir_intrinsic_quad_swap_vertical:
+   case nir_intrinsic_quad_swap_diagonal:
+   case nir_intrinsic_reduce:
+   case nir_intrinsic_inclusive_scan:
+   case nir_intrinsic_exclusive_scan:
+   case nir_intrinsic_vote_feq:
+   case nir_intrinsic_vote_ieq:
+      return is_narrow(nir_src_bit_size(intrin->src[0])) ? 32 : 0;
+   default:
+      return 0;
+   }
+}
+
+bool
+apple9_lower_bit_sizes(nir_shader *shader)
+{
+   return nir_lower_bit_size(shader, bit_size, NULL);
+}
+
+/* Products of address arithmetic have done their duty once addresses are chosen (lower_memory.c). */
+static bool
+lower_amul(nir_builder *b, nir_alu_instr *alu, void *data)
+{
+   (void)b;
+   (void)data;
+   if (alu->op != nir_op_amul)
+      return false;
+   alu->op = nir_op_imul;
+   return true;
+}
+
+bool
+apple9_lower_amul(nir_shader *shader)
+{
+   return nir_shader_alu_pass(shader, lower_amul, nir_metadata_all, NULL);
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+//! What is particular to Apple9: the options of its passes, and where a pipeline layout puts descriptors.
+
+use crate::{
+    AddressFormat, Capabilities, Capability, CompilerOptions, LowerInt64, SpirvOptions,
+    SubgroupSize, ffi,
+};
+
+/// How [`crate::Shader::lower_compute`] lowers a compute shader.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ComputeLowering {
+    /// Where each binding's descriptors are.
+    pub bindings: Vec<BindingLayout>,
+    /// Check buffer accesses: a load out of bounds gives 0, a store or atomic does nothing. An access counts as a whole,
+    /// and its offset is taken modulo 2^32.
+    pub robust: bool,
+    /// Dispatches may have a base workgroup, which the third root pointer names.
+    pub has_base_workgroup: bool,
+}
+
+/// Where the descriptors of one binding are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BindingLayout {
+    /// The descriptor set.
+    pub set: u32,
+    /// The binding in the set.
+    pub binding: u32,
+    /// The memory that holds the descriptors.
+    pub place: Place,
+    /// Bytes from the start of that memory to the first array element.
+    pub offset: u32,
+    /// Bytes from one array element to the next.
+    pub stride: u32,
+    /// What is there.
+    pub kind: BindingKind,
+}
+
+/// The memory that holds descriptors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// That of a descriptor set.
+    Set(u8),
+    /// The table of dynamic buffers.
+    Dynamic,
+}
+
+/// What a binding's memory holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BindingKind {
+    /// Buffer descriptors of 16 bytes: a 64-bit address, a 32-bit size in bytes, 32 bits of zero.
+    Buffer,
+    /// The bytes of an inline uniform block themselves.
+    InlineUniform,
+}
+
+/// What the shim reads, and points into the bindings that it was made with.
+pub(crate) struct MesaLowering(ffi::cortland_compute_lowering);
+
+// SAFETY: plain data that nobody changes while the shim reads it.
+unsafe impl Sync for MesaLowering {}
+// SAFETY: as above.
+unsafe impl Send for MesaLowering {}
+
+impl MesaLowering {
+    /// Through a method, so that closures capture the whole and not the pointer in it.
+    pub(crate) fn as_ptr(&self) -> *const ffi::cortland_compute_lowering {
+        &raw const self.0
+    }
+}
+
+impl ComputeLowering {
+    pub(crate) fn mesa_bindings(&self) -> Vec<ffi::cortland_binding> {
+        let one = |b: &BindingLayout| {
+            let (place, place_set) = match b.place {
+                Place::Set(set) => (ffi::cortland_place_CORTLAND_PLACE_SET, u32::from(set)),
+                Place::Dynamic => (ffi::cortland_place_CORTLAND_PLACE_DYNAMIC, 0),
+            };
+            let kind = match b.kind {
+                BindingKind::Buffer => ffi::cortland_binding_kind_CORTLAND_BINDING_BUFFER,
+                BindingKind::InlineUniform => {
+                    ffi::cortland_binding_kind_CORTLAND_BINDING_INLINE_UNIFORM
+                }
+            };
+            ffi::cortland_binding {
+                set: b.set,
+                binding: b.binding,
+                place,
+                place_set,
+                offset: b.offset,
+                stride: b.stride,
+                kind,
+            }
+        };
+        self.bindings.iter().map(one).collect()
+    }
+
+    pub(crate) fn to_mesa(&self, bindings: &[ffi::cortland_binding]) -> MesaLowering {
+        MesaLowering(ffi::cortland_compute_lowering {
+            bindings: bindings.as_ptr(),
+            num_bindings: bindings.len(),
+            robust: self.robust,
+            has_base_workgroup: self.has_base_workgroup,
+        })
+    }
+}
+
+impl CompilerOptions {
+    /// What Apple9 has and lacks; the README has a table with the reasons.
+    #[must_use]
+    pub fn apple9() -> Self {
+        // All but 64-bit addition and subtraction, and products of 32-bit factors.
+        let lowered = LowerInt64::MUL
+            | LowerInt64::SIGN
+            | LowerInt64::DIV_MOD
+            | LowerInt64::MUL_HIGH
+            | LowerInt64::SELECT
+            | LowerInt64::COMPARE
+            | LowerInt64::ABS
+            | LowerInt64::NEG
+            | LowerInt64::LOGIC
+            | LowerInt64::MIN_MAX
+            | LowerInt64::SHIFT
+            | LowerInt64::EXTRACT
+            | LowerInt64::FIND_MSB
+            | LowerInt64::BIT_COUNT
+            | LowerInt64::SUBGROUP_SHUFFLE
+            | LowerInt64::VOTE
+            | LowerInt64::SUB_SAT_UNSIGNED
+            | LowerInt64::ADD_SAT_SIGNED
+            | LowerInt64::FIND_LSB
+            | LowerInt64::CONVERT
+            | LowerInt64::ADD_SAT_UNSIGNED
+            | LowerInt64::ADD3;
+        Self::new()
+            .lower_int64(lowered)
+            .fuse_ffma16(true)
+            .fuse_ffma32(true)
+            .lower_fdiv(true)
+            .lower_flrp16(true)
+            .lower_flrp32(true)
+            .lower_fpow(true)
+            .lower_fmod(true)
+            .lower_bitfield_extract(true)
+            .lower_bitfield_insert(true)
+            .lower_ifind_msb(true)
+            .lower_find_lsb(true)
+            .lower_uadd_carry(true)
+            .lower_usub_borrow(true)
+            .lower_fisnormal(true)
+            .lower_scmp(true)
+            .lower_isign(true)
+            .lower_fsign(true)
+            .lower_fminmax_signed_zero(true)
+            .lower_fdph(true)
+            .lower_ffract(true)
+            .lower_ldexp(true)
+            .lower_pack_half_2x16(true)
+            .lower_unpack_half_2x16(true)
+            .lower_pack_64_2x32(true)
+            .lower_pack_64_4x16(true)
+            .lower_pack_32_2x16(true)
+            .lower_extract_byte(true)
+            .lower_extract_word(true)
+            .lower_insert_byte(true)
+            .lower_insert_word(true)
+            .lower_hadd(true)
+            .lower_hadd64(true)
+            .lower_uadd_sat(true)
+            .lower_usub_sat(true)
+            .lower_iadd_sat(true)
+            .lower_mul_32x16(true)
+            .lower_fquantize2f16(true)
+            .lower_device_index_to_zero(true)
+            .lower_to_scalar(true)
+            .has_isub(true)
+            .has_amul(true)
+            .has_cs_global_id(true)
+            .max_unroll_iterations(32)
+    }
+}
+
+/// What [`crate::Shader::lower_compute`] supports.
+const CAPABILITIES: &[Capability] = &[
+    Capability::Matrix,
+    Capability::Shader,
+    Capability::UniformBufferArrayDynamicIndexing,
+    Capability::StorageBufferArrayDynamicIndexing,
+    Capability::ShaderNonUniform,
+    Capability::RuntimeDescriptorArray,
+    Capability::UniformBufferArrayNonUniformIndexing,
+    Capability::StorageBufferArrayNonUniformIndexing,
+    Capability::VariablePointersStorageBuffer,
+    Capability::VariablePointers,
+    Capability::PhysicalStorageBufferAddresses,
+    Capability::Int8,
+    Capability::Int16,
+    Capability::Int64,
+    Capability::Float16,
+    Capability::StorageBuffer8BitAccess,
+    Capability::UniformAndStorageBuffer8BitAccess,
+    Capability::StoragePushConstant8,
+    Capability::StorageBuffer16BitAccess,
+    Capability::UniformAndStorageBuffer16BitAccess,
+    Capability::StoragePushConstant16,
+    Capability::WorkgroupMemoryExplicitLayoutKHR,
+    Capability::WorkgroupMemoryExplicitLayout8BitAccessKHR,
+    Capability::WorkgroupMemoryExplicitLayout16BitAccessKHR,
+    Capability::AtomicFloat32AddEXT,
+    Capability::AtomicFloat32MinMaxEXT,
+    Capability::GroupNonUniform,
+    Capability::GroupNonUniformVote,
+    Capability::GroupNonUniformArithmetic,
+    Capability::GroupNonUniformBallot,
+    Capability::GroupNonUniformShuffle,
+    Capability::GroupNonUniformShuffleRelative,
+    Capability::GroupNonUniformClustered,
+    Capability::GroupNonUniformQuad,
+    Capability::GroupNonUniformRotateKHR,
+    Capability::DeviceGroup,
+    Capability::VulkanMemoryModel,
+    Capability::VulkanMemoryModelDeviceScope,
+    // Float controls: fp16 keeps denormals, fp32 flushes them; all rounds to the nearest.
+    Capability::DenormPreserve,
+    Capability::DenormFlushToZero,
+    Capability::RoundingModeRTE,
+    Capability::SignedZeroInfNanPreserve,
+    Capability::DotProduct,
+    Capability::DotProductInputAll,
+    Capability::DotProductInput4x8Bit,
+    Capability::DotProductInput4x8BitPacked,
+];
+
+impl SpirvOptions {
+    /// The options for compute shaders that [`crate::Shader::lower_compute`] is to lower, with the capabilities that it
+    /// supports and no others. The address formats are those that it expects.
+    #[must_use]
+    pub fn apple9_compute() -> Self {
+        Self {
+            capabilities: Capabilities::none().with(CAPABILITIES),
+            subgroup_size: SubgroupSize::Require32,
+            ubo_address: AddressFormat::IndexVec2Offset32,
+            ssbo_address: AddressFormat::IndexVec2Offset32,
+            physical_ssbo_address: AddressFormat::Global64,
+            push_constant_address: AddressFormat::Offset32,
+            shared_address: AddressFormat::Offset32,
+            min_ubo_alignment: 16,
+            min_ssbo_alignment: 16,
+            ..Self::none()
+        }
+    }
+}
