@@ -8,8 +8,9 @@ use std::sync::LazyLock;
 
 use cortland_cts::case::{Case, Device as _};
 use cortland_cts::corpus::{self, CompareWith, Entry, module};
-use cortland_cts::device::agx;
+use cortland_cts::device::agx::{self, AgxCompiler};
 use cortland_cts::device::lavapipe::Lavapipe;
+use cortland_cts::device::simulated::{Options, SimulatedDevice};
 use rayon::prelude::*;
 
 /// An entry, compiled to SPIR-V.
@@ -86,5 +87,19 @@ fn lavapipe_agrees_with_expectations_and_itself() {
         let results = lavapipe().run(case)?;
         let again = lavapipe().run(case)?;
         entry.judge(&again, &results)
+    });
+}
+
+/// What the GPU computes is what is expected, or what lavapipe computes; strict mode finds nothing.
+#[test]
+fn the_simulated_gpu_computes_what_is_expected() {
+    let device = SimulatedDevice::new(AgxCompiler::default(), Options::default());
+    each(|entry, case| {
+        let results = device.run(case)?;
+        let reference = match entry.compare_with {
+            CompareWith::Lavapipe => lavapipe().run(case)?,
+            CompareWith::Expected | CompareWith::None => Vec::new(),
+        };
+        entry.judge(&results, &reference)
     });
 }

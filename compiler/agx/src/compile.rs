@@ -78,7 +78,9 @@ pub fn compile_program(
     legalize::legalize(&mut function);
     opt::eliminate_dead_code(&mut function);
     check(&function, "legalisation")?;
-    let spilled = spill::run(&mut function, REGISTERS).map_err(Error::Limit)?;
+    opt::schedule(&mut function);
+    check(&function, "scheduling")?;
+    spill::run(&mut function, REGISTERS).map_err(Error::Limit)?;
     check(&function, "spilling")?;
     if let Some(listing) = &mut listing {
         listing.ssa = function.to_string();
@@ -98,19 +100,10 @@ pub fn compile_program(
     while pointers.len() < 2 {
         pointers.push(Pointer::Unused);
     }
-    let words = u32::from(spilled.words) + function.scratch_words;
-    let scratch = scratch_bytes(words, &code)?;
+    let scratch = scratch_bytes(code.scratch_words)?;
     let stats = Statistics {
-        instructions: code.instructions,
-        bytes: code.bytes.len() as u32,
-        waits: code.waits,
-        moves: code.moves,
-        gprs: code.gprs,
-        spills: spilled.spills,
-        fills: spilled.fills,
         scratch: scratch.into(),
-        loops: code.loops,
-        cycles: code.cycles,
+        ..code.stats
     };
     Ok(ShaderBinary {
         code: code.bytes,
@@ -128,12 +121,9 @@ pub fn compile_program(
 
 /// Largest scratch frame (launch, 9; HW).
 const MAX_SCRATCH_BYTES: u32 = 0x8000;
-/// Largest threadgroup memory and so on are the driver's to check: it knows the limits that it advertises.
-fn scratch_bytes(words: u32, code: &emit::Code) -> Result<u16, Error> {
+fn scratch_bytes(words: u32) -> Result<u16, Error> {
+    // The proven driver rounds up to 16 (isa-2, 4; HW).
     let bytes = words.saturating_mul(4).next_multiple_of(16);
-    // A returning atomic wants at least one word in extent A (isa-2, 4; HW).
-    let least = if code.returning_atomics { 4 } else { 0 };
-    let bytes = bytes.max(least);
     match u16::try_from(bytes) {
         Ok(fits) if bytes <= MAX_SCRATCH_BYTES => Ok(fits),
         _ => Err(Error::Limit(format!(

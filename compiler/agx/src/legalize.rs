@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use crate::analysis::Dominators;
-use crate::emit::{accepts, cond_accepts};
+use crate::emit::{accepts, accepts_cond};
 use crate::ir::{Block, End, Function, Imm, Instr, Mov, Ref, Shape, Src, Value};
 
 /// Legalises every operand.
@@ -28,10 +28,11 @@ pub fn legalize(function: &mut Function) {
         }
         if let End::If { cond, .. } = &mut function.blocks[id.index()].end {
             let place = out.len();
-            for second in [false, true] {
-                let holds = cond_accepts(cond, second);
-                let src = if second { &mut cond.b } else { &mut cond.a };
-                pass.single(id, place, src, holds, false, &mut out);
+            for index in 0..2 {
+                let mut src = cond.srcs()[index];
+                let holds = accepts_cond(cond, index, &src);
+                pass.single(id, place, &mut src, holds, cond.half, &mut out);
+                *cond.srcs_mut()[index] = src;
             }
         }
         function.blocks[id.index()].instrs = out;

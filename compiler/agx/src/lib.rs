@@ -13,6 +13,7 @@ mod legalize;
 mod opt;
 pub mod regalloc;
 pub mod select;
+pub mod spill;
 
 pub use compile::{CompileKey, Listing, compile, compile_program, compile_with_listing};
 pub use error::Error;

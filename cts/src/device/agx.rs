@@ -1,28 +1,23 @@
 // SPDX-License-Identifier: MIT
-//! The front end as the driver for the GPU sets it up.
+//! The shader compiler as the driver for the GPU sets it up.
 
 use std::sync::{Arc, LazyLock};
 
+use agx_compiler::binary::ShaderBinary;
+use agx_compiler::{CompileKey, Listing};
 use anyhow::Context as _;
-use mesa_nir::{Capability, CompilerOptions, Shader, SpirvOptions, Stage, spirv_to_nir};
+use mesa_nir::{
+    BindingKind, BindingLayout, CompilerOptions, ComputeLowering, Place, Shader, SpirvOptions,
+    Stage, spirv_to_nir,
+};
 
+use super::layout::Layout;
+use super::simulated::Compiler;
 use crate::case::Case;
 
-/// What a module may ask for: core Vulkan 1.3 and what extensions of the driver add.
-#[must_use]
-pub fn spirv_options() -> SpirvOptions {
-    let mut options = SpirvOptions::vulkan_1_3();
-    options.capabilities = options.capabilities.with(&[
-        Capability::AtomicFloat32AddEXT,
-        Capability::GroupNonUniformRotateKHR,
-        Capability::WorkgroupMemoryExplicitLayoutKHR,
-        Capability::WorkgroupMemoryExplicitLayout8BitAccessKHR,
-        Capability::WorkgroupMemoryExplicitLayout16BitAccessKHR,
-    ]);
-    options
-}
-
-static OPTIONS: LazyLock<Arc<CompilerOptions>> = LazyLock::new(|| Arc::new(CompilerOptions::new()));
+static OPTIONS: LazyLock<Arc<CompilerOptions>> =
+    LazyLock::new(|| Arc::new(CompilerOptions::apple9()));
+static SPIRV: LazyLock<SpirvOptions> = LazyLock::new(SpirvOptions::apple9_compute);
 
 /// A case's module as NIR. The module is validated the first time.
 ///
@@ -34,8 +29,60 @@ pub fn translate(case: &Case) -> anyhow::Result<Shader> {
         Stage::Compute,
         &case.entry,
         &case.specialization,
-        &spirv_options(),
+        &SPIRV,
         &OPTIONS,
     )
     .with_context(|| format!("{}: the front end", case.name))
+}
+
+/// What a case's binary depends on besides its module.
+#[must_use]
+pub fn key(case: &Case, layout: &Layout, robust: bool) -> CompileKey {
+    let bindings = layout.bindings().iter();
+    let bindings = bindings.map(|b| BindingLayout {
+        set: b.set,
+        binding: b.binding,
+        place: Place::Set(b.set as u8),
+        offset: b.offset,
+        stride: super::layout::DESCRIPTOR_SIZE,
+        kind: BindingKind::Buffer,
+    });
+    CompileKey {
+        lowering: ComputeLowering {
+            bindings: bindings.collect(),
+            robust,
+            has_base_workgroup: case.base_group != [0; 3],
+        },
+    }
+}
+
+/// The compiler of this project.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct AgxCompiler {
+    /// Check buffer accesses.
+    pub robust: bool,
+}
+
+impl AgxCompiler {
+    /// The binary, and the texts of the stages on the way.
+    ///
+    /// # Errors
+    /// When the front end or the compiler refuses the module.
+    pub fn compile_with_listing(
+        &self,
+        case: &Case,
+        layout: &Layout,
+    ) -> anyhow::Result<(ShaderBinary, Listing)> {
+        let shader = translate(case)?;
+        agx_compiler::compile_with_listing(shader, &key(case, layout, self.robust))
+            .with_context(|| format!("{}: the compiler", case.name))
+    }
+}
+
+impl Compiler for AgxCompiler {
+    fn compile(&self, case: &Case, layout: &Layout) -> anyhow::Result<ShaderBinary> {
+        let shader = translate(case)?;
+        agx_compiler::compile(shader, &key(case, layout, self.robust))
+            .with_context(|| format!("{}: the compiler", case.name))
+    }
 }

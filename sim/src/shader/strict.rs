@@ -584,9 +584,16 @@ impl State {
         if let Some((_, what)) = among(&self.never) {
             return trap(format!("reads {what}, never written"));
         }
-        match among(&self.narrow) {
-            Some((_, what)) if !check.tolerates_narrow => trap(format!(
-                "reads {what}, bits that a narrow load leaves undefined"
+        if check.tolerates_narrow {
+            return Ok(());
+        }
+        let mut used = self.narrow;
+        if check.has_more() {
+            check.more().copied.iter().for_each(|unit| used[unit] = 0);
+        }
+        match among(&used) {
+            Some((_, what)) => trap(format!(
+                "reads {what}, bits that a narrow load or 16-bit result leaves undefined"
             )),
             _ => Ok(()),
         }

@@ -41,6 +41,14 @@ pub(crate) struct SourceGroup {
 }
 
 impl SourceGroup {
+    /// One operand that may be anywhere.
+    pub(crate) fn single(value: Option<Value>) -> SourceGroup {
+        SourceGroup {
+            members: std::iter::once(value).collect(),
+            shape: Shape::ANY,
+        }
+    }
+
     /// Nobody else may read or keep these registers: they hold something else behind the instruction.
     pub(crate) const fn is_exclusive(&self) -> bool {
         self.shape.destroyed || self.shape.tied

@@ -3,7 +3,7 @@
 //!
 //! Values of a function in SSA form whose pressure fits the register file can be allocated in one walk over the
 //! dominance order without backtracking: interference graphs of SSA programs are chordal (Hack, Grund and Goos,
-//! "Register allocation for programs in SSA form", 2006). So spilling first brings the pressure down, and this
+//! "Register allocation for programs in SSA form", 2006). So [`crate::spill`] first brings the pressure down, and this
 //! pass then never spills. What makes the matter less simple than the theorem is that operands may be groups of
 //! consecutive registers, with an alignment and a highest register, and that some instructions destroy operands.
 //!
@@ -29,7 +29,7 @@ mod hints;
 mod parallel_copy;
 mod place;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod validator;
 
 pub use validator::validate;

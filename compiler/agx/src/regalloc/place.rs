@@ -161,14 +161,10 @@ impl Placer<'_> {
         !self.dying.contains(&value)
     }
 
-    /// Does anybody besides this one place in this group need the value?
-    fn needed_elsewhere(&self, value: Value) -> bool {
-        let uses = self
-            .groups
-            .iter()
-            .flat_map(|g| &g.members)
-            .filter(|m| **m == Some(value));
-        self.survives(value) || uses.count() > 1
+    /// Must the value be somewhere that the instruction does not destroy?
+    fn needed_intact(&self, value: Value) -> bool {
+        let read = |g: &&SourceGroup| !g.is_exclusive() && g.members.contains(&Some(value));
+        self.survives(value) || self.groups.iter().any(|g| read(&g))
     }
 
     /// Can the value itself, not a copy, come to this place of this group?
@@ -178,7 +174,7 @@ impl Placer<'_> {
         };
         !self.pinned.contains(&value)
             && !group.members[..place].contains(&Some(value))
-            && !(group.is_exclusive() && self.needed_elsewhere(value))
+            && !(group.is_exclusive() && self.needed_intact(value))
     }
 
     /// Moves that a window takes, in the unit of [`MOVE`], or `None` if it is impossible.

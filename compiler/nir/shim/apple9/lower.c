@@ -199,7 +199,9 @@ lower_compute(nir_shader *s, const struct cortland_compute_lowering *lowering)
    apple9_lower_jumps(s);
    optimize(s, false);
    nir_opt_algebraic_late(s);
+   apple9_lower_alu(s);
    nir_lower_alu_to_scalar(s, NULL, NULL);
+   nir_opt_constant_folding(s);
    nir_copy_prop(s);
    nir_opt_dce(s);
    nir_opt_cse(s);

@@ -2,13 +2,14 @@
 /*
  * Arithmetic whose width the hardware lacks, and conversions that it has only through fp32.
  *
- * apple9_lower_alu runs early, on whole operations:
+ * apple9_lower_alu runs early, and again at the end, as NIR's algebraic rules join conversions:
  *  - fdiv of 16 bits: the reciprocal of an fp16 number may overflow fp16, so both are widened and the quotient is
  *    rounded to fp16 at the end.
  *  - 16-bit float to and from integers, through fp32. Rounding twice is harmless: fp32 holds every integer below 2^24
  *    exactly, and those from 65520 on are infinite in fp16 either way.
  *  - float to integers of 8 and 16 bits through 32; out of range is undefined in SPIR-V.
- *  - conversions to fp16 with a named rounding to nearest are the plain ones.
+ *  - conversions to fp16 with a named rounding to nearest are the plain ones;
+ *  - Booleans in memory are words of 0 or 1.
  *
  * apple9_lower_bit_sizes does 8- and 16-bit integer arithmetic and subgroup operations in 32 bits.
  */
@@ -53,6 +54,10 @@ lowered(nir_builder *b, nir_alu_instr *alu)
       return from == 16 ? nir_f2i64(b, nir_f2f32(b, x)) : NULL;
    case nir_op_f2u64:
       return from == 16 ? nir_f2u64(b, nir_f2f32(b, x)) : NULL;
+   case nir_op_b2b32:
+      return nir_b2i32(b, x);
+   case nir_op_b2b1:
+      return nir_ine(b, x, nir_imm_intN_t(b, 0, from));
    case nir_op_f2f16_rtne:
       return nir_f2f16(b, x);
    default:

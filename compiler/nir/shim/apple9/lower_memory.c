@@ -103,7 +103,8 @@ add_product(struct state *s, nir_scalar value, uint64_t factor, bool trusted, st
       uint64_t most = upper_bound(s, source(value, !i));
       /* Where the whole is in bounds, a sum below zero would not be. */
       bool wraps = constant < 0 ? !trusted || most > INT32_MAX : most + constant > UINT32_MAX;
-      if (wraps || llabs(constant) > 0x8000 || factor > 0x8000)
+      if (wraps || llabs(constant) > 0x8000 || factor > 0x8000 ||
+          sum->constant + constant * (int64_t)factor < -0x8000)
          continue;
       sum->constant += constant * (int64_t)factor;
       return add_term(sum, source(value, !i), factor);

@@ -16,8 +16,10 @@ is_native_reduction(const nir_intrinsic_instr *intrin)
    nir_op op = nir_intrinsic_reduction_op(intrin);
    if (intrin->intrinsic == nir_intrinsic_exclusive_scan)
       return op == nir_op_iadd;
+   if (intrin->intrinsic != nir_intrinsic_reduce)
+      return false;
    unsigned cluster = nir_intrinsic_cluster_size(intrin);
-   if (intrin->intrinsic != nir_intrinsic_reduce || (cluster != 0 && cluster < 32))
+   if (cluster != 0 && cluster < 32)
       return false;
    switch (op) {
    case nir_op_iadd:
@@ -85,6 +87,10 @@ lowered(nir_builder *b, nir_intrinsic_instr *intrin)
       nir_def *own = intrin->src[0].ssa;
       return nir_iadd(b, nir_exclusive_scan(b, own, .reduction_op = nir_op_iadd), own);
    }
+   case nir_intrinsic_as_uniform:
+      return intrin->src[0].ssa;
+   case nir_intrinsic_ballot_relaxed:
+      return nir_ballot(b, intrin->def.num_components, intrin->def.bit_size, intrin->src[0].ssa);
    case nir_intrinsic_vote_any:
       return nir_ine_imm(b, nir_ballot(b, 1, 32, intrin->src[0].ssa), 0);
    case nir_intrinsic_vote_all:

@@ -99,8 +99,10 @@ pub(super) struct Check {
 pub(super) struct More {
     /// Sources read late.
     pub(super) held: Units,
-    /// The half above an 8- or 16-bit load: undefined behind it unless it was defined before.
+    /// The half above an 8- or 16-bit load or a 16-bit result: undefined behind it unless it was defined before.
     pub(super) narrow: Units,
+    /// Sources that a select copies, undefined bits and all.
+    pub(super) copied: Units,
     /// The half that ZEXT16 clears.
     pub(super) cleared: Units,
     pub(super) quirk: Quirk,
@@ -127,6 +129,7 @@ pub(super) struct More {
 static NO_MORE: More = More {
     held: Units::EMPTY,
     narrow: Units::EMPTY,
+    copied: Units::EMPTY,
     cleared: Units::EMPTY,
     quirk: Quirk::None,
     awaitable: Units::EMPTY,
@@ -225,6 +228,9 @@ impl Check {
             }
             if read {
                 self.reads.add(&units);
+                if matches!(name, "T" | "F") {
+                    more.copied.add(&units);
+                }
                 if access.held {
                     more.held.add(&units);
                 }
@@ -237,6 +243,14 @@ impl Check {
                 }
             } else {
                 self.writes.add(&units);
+                // The half that a 16-bit result leaves alone is undefined unless it held something (isa-1, 4.5).
+                if access.reg.file == File::Gpr && access.reg.half == Half::Low {
+                    let high = Reg {
+                        half: Half::High,
+                        ..access.reg
+                    };
+                    more.narrow.add(&Units::of(high, 1));
+                }
             }
         }
         if let Some(format) = instr.device_format()
@@ -255,7 +269,7 @@ impl Check {
             // something keeps it (isa-0, 6, row 22; recorded programs load both halves of a
             // register on one slot).
             if bytes % 4 != 0 && dst.half != Half::High {
-                more.narrow = Units::of(reg(Half::High), 1);
+                more.narrow.add(&Units::of(reg(Half::High), 1));
             }
         }
         if instr.id() == FormId::Zext16
@@ -336,7 +350,8 @@ impl Check {
 const COMPARE_EXCHANGE: u64 = 0x12;
 
 /// Does the form cut or move away bits of its sources, or keep them as they are? Those are the ways in
-/// which a program gets rid of the undefined bits above a narrow load (isa-2, 2.2).
+/// which a program gets rid of the undefined bits above a narrow load (isa-2, 2.2) or a 16-bit result (isa-1, 4.5). A
+/// multiplication by a power of two is a shift (isa-1, 4.15).
 fn tolerates_narrow(id: FormId) -> bool {
     matches!(
         id,
@@ -348,6 +363,7 @@ fn tolerates_narrow(id: FormId) -> bool {
             | FormId::LsR
             | FormId::AsrI
             | FormId::AsrR
+            | FormId::IMad
             | FormId::UBfe
             | FormId::FShR
             | FormId::ScrSave

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use crate::ir::{self, Function};
 use generate::Config;
 
-fn config(live: std::ops::Range<u32>) -> impl Strategy<Value = Config> {
+pub(crate) fn config(live: std::ops::Range<u32>) -> impl Strategy<Value = Config> {
     (any::<u64>(), 1u32..160, live, 0u32..5).prop_map(|(seed, size, live, depth)| Config {
         seed,
         size,
@@ -19,7 +19,7 @@ fn config(live: std::ops::Range<u32>) -> impl Strategy<Value = Config> {
 }
 
 /// Runs both on a few inputs.
-fn same_behaviour(a: &Function, b: &Function) -> Result<(), TestCaseError> {
+pub(crate) fn same_behaviour(a: &Function, b: &Function) -> Result<(), TestCaseError> {
     for seed in 0..4 {
         let expected = interpret::run(a, seed).map_err(TestCaseError::fail)?;
         let actual = interpret::run(b, seed).map_err(TestCaseError::fail)?;
@@ -28,7 +28,7 @@ fn same_behaviour(a: &Function, b: &Function) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-fn checked(config: Config) -> Result<Function, TestCaseError> {
+pub(crate) fn checked(config: Config) -> Result<Function, TestCaseError> {
     let function = generate::function(config);
     ir::validate::validate(&function)
         .map_err(|e| TestCaseError::fail(format!("generator: {e}\n{function}")))?;
@@ -36,7 +36,7 @@ fn checked(config: Config) -> Result<Function, TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..Default::default() })]
 
     #[test]
     fn light_functions_need_no_spilling(config in config(4..12)) {

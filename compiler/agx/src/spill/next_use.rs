@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+//! How far away the next use of a value is, in instructions along the shortest path.
+//!
+//! Leaving a loop counts as a long way, so that a value that a loop does not use is farther than all that it uses.
+
+use std::collections::HashMap;
+
+use crate::analysis::Liveness;
+use crate::ir::{Block, BlockData, End, Function, Src, Value};
+
+/// Instructions to the next use.
+pub(crate) type Distance = u32;
+
+/// Farther than any way inside a loop.
+pub(crate) const LEAVING_LOOP: Distance = 1 << 20;
+
+/// Nobody uses it any more.
+pub(crate) const NEVER: Distance = Distance::MAX;
+
+/// Next uses at block boundaries, and the uses in each block.
+#[derive(Debug)]
+pub(crate) struct NextUses {
+    entry: Vec<HashMap<Value, Distance>>,
+    exit: Vec<HashMap<Value, Distance>>,
+    /// By block: places of uses, ascending. The block's end is a place behind its instructions.
+    uses: Vec<HashMap<Value, Vec<u32>>>,
+    length: Vec<u32>,
+}
+
+impl NextUses {
+    pub(crate) fn of(function: &Function, liveness: &Liveness) -> NextUses {
+        let count = function.blocks.len();
+        let mut this = NextUses {
+            entry: vec![HashMap::new(); count],
+            exit: vec![HashMap::new(); count],
+            uses: function.blocks.iter().map(uses).collect(),
+            length: function
+                .blocks
+                .iter()
+                .map(|b| b.instrs.len() as u32 + 1)
+                .collect(),
+        };
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for block in function.block_ids().rev() {
+                changed |= this.update(function, liveness, block);
+            }
+        }
+        this
+    }
+
+    fn update(&mut self, function: &Function, liveness: &Liveness, block: Block) -> bool {
+        let mut exit: HashMap<Value, Distance> = HashMap::new();
+        let depth = function.blocks[block.index()].loop_depth;
+        for next in function.successors(block) {
+            let data = &function.blocks[next.index()];
+            let way = LEAVING_LOOP.saturating_mul(depth.saturating_sub(data.loop_depth));
+            let edge = data.preds.iter().position(|p| *p == block);
+            let mut near = |value: Value, from: Value| {
+                let there = self.entry[next.index()]
+                    .get(&from)
+                    .copied()
+                    .unwrap_or(NEVER / 2);
+                let distance = there.saturating_add(way).min(NEVER / 2);
+                exit.entry(value)
+                    .and_modify(|d| *d = distance.min(*d))
+                    .or_insert(distance);
+            };
+            for value in liveness.live_in(next).iter() {
+                near(value, value);
+            }
+            for phi in &data.phis {
+                if let Some(value) = edge.and_then(|e| phi.srcs[e].value()) {
+                    near(value, phi.dst);
+                }
+            }
+        }
+        let mut entry = HashMap::new();
+        let phis = function.blocks[block.index()].phis.iter().map(|p| p.dst);
+        let length = self.length[block.index()];
+        for value in liveness.live_in(block).iter().chain(phis) {
+            let here = self.uses[block.index()].get(&value).map(|u| u[0]);
+            let later = exit.get(&value).map(|d| d.saturating_add(length));
+            entry.insert(value, here.or(later).unwrap_or(NEVER));
+        }
+        let changed = entry != self.entry[block.index()];
+        self.entry[block.index()] = entry;
+        self.exit[block.index()] = exit;
+        changed
+    }
+
+    /// From the beginning of a block; `phi` results are there as well.
+    pub(crate) fn at_entry(&self, block: Block, value: Value) -> Distance {
+        self.entry[block.index()]
+            .get(&value)
+            .copied()
+            .unwrap_or(NEVER)
+    }
+
+    /// From before the instruction at a place; [`NEVER`] if the value ends.
+    pub(crate) fn from(&self, block: Block, place: u32, value: Value) -> Distance {
+        if let Some(uses) = self.uses[block.index()].get(&value)
+            && let Some(next) = uses.get(uses.partition_point(|u| *u < place))
+        {
+            return next - place;
+        }
+        match self.exit[block.index()].get(&value) {
+            Some(distance) => distance.saturating_add(self.length[block.index()] - place),
+            None => NEVER,
+        }
+    }
+}
+
+fn uses(block: &BlockData) -> HashMap<Value, Vec<u32>> {
+    let mut uses: HashMap<Value, Vec<u32>> = HashMap::new();
+    for (i, instr) in block.instrs.iter().enumerate() {
+        instr.for_each_src_value(|value| uses.entry(value).or_default().push(i as u32));
+    }
+    if let End::If { cond, .. } = &block.end {
+        for value in cond.srcs().iter().filter_map(Src::value) {
+            uses.entry(value)
+                .or_default()
+                .push(block.instrs.len() as u32);
+        }
+    }
+    uses
+}
