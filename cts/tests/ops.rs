@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-//! The tests of single operations on lavapipe: this checks their references.
+//! The tests of single operations: on lavapipe, which checks their references, and on the simulated
+//! GPU. `CORTLAND_OPS=part-of-a-name` picks some.
 
 use std::collections::HashSet;
 
 use cortland_cts::case::Device;
-use cortland_cts::device::lavapipe::{Lavapipe, Options};
-use cortland_cts::ops::{self, OpTest};
+use cortland_cts::device::agx::AgxCompiler;
+use cortland_cts::device::lavapipe::Lavapipe;
+use cortland_cts::device::simulated::{Options, SimulatedDevice};
+use cortland_cts::ops::{self, Failure};
 use mesa_nir::{BlockLayout, validate_spirv};
 use rayon::prelude::*;
 
@@ -22,8 +25,10 @@ fn names_are_unique() {
 
 #[test]
 fn modules_are_valid() {
+    let filter = filter();
     let failures: Vec<String> = ops::all()
         .par_iter()
+        .filter(|test| test.name().contains(&filter))
         .filter_map(|test| {
             let case = test.case().map_err(|error| format!("{error:#}"));
             let valid = case.and_then(|case| {
@@ -37,18 +42,35 @@ fn modules_are_valid() {
 
 #[test]
 fn lavapipe_agrees() {
-    let device = Lavapipe::open(Options::default()).expect("lavapipe");
-    let failures = run(&device, &ops::all());
-    let known = |report: &String| LAVAPIPE_DEVIATES.iter().find(|(name, _)| report.contains(name));
-    let unknown: Vec<_> = failures.iter().filter(|f| known(f).is_none()).cloned().collect();
-    assert!(unknown.is_empty(), "{} tests\n{}", unknown.len(), unknown.join("\n"));
-    for (name, reason) in LAVAPIPE_DEVIATES {
-        let still = failures.iter().any(|report| report.contains(name));
-        assert!(still, "lavapipe no longer deviates: {name} ({reason})");
+    let device = Lavapipe::shared().unwrap_or_else(|error| panic!("{error:#}"));
+    let failures = run(device);
+    let known =
+        |name: &str| LAVAPIPE_DEVIATES.iter().any(|(deviation, _)| name.contains(deviation));
+    report(failures.iter().filter(|failure| !known(&failure.name)));
+    if filter().is_empty() {
+        for (name, reason) in LAVAPIPE_DEVIATES {
+            let still = failures.iter().any(|failure| failure.name.contains(name));
+            assert!(still, "lavapipe no longer deviates: {name} ({reason})");
+        }
     }
 }
 
-/// The reports of the tests that fail.
-fn run(device: &(dyn Device + Sync), tests: &[OpTest]) -> Vec<String> {
-    tests.par_iter().filter_map(|test| test.run(device).err()).collect()
+#[test]
+fn the_simulated_gpu_agrees() {
+    let device = SimulatedDevice::new(AgxCompiler::default(), Options::default());
+    report(run(&device).iter());
+}
+
+fn filter() -> String {
+    std::env::var("CORTLAND_OPS").unwrap_or_default()
+}
+
+fn run(device: &(dyn Device + Sync)) -> Vec<Failure> {
+    let filter = filter();
+    ops::run_on(device, |name| name.contains(&filter))
+}
+
+fn report<'a>(failures: impl Iterator<Item = &'a Failure>) {
+    let reports: Vec<_> = failures.map(|failure| failure.report.as_str()).collect();
+    assert!(reports.is_empty(), "{} tests failed:\n{}", reports.len(), reports.join("\n"));
 }

@@ -78,16 +78,6 @@ impl Scalar {
         value as u64 & self.mask()
     }
 
-    /// The integer type of this width without a sign.
-    pub(crate) fn unsigned(self) -> Scalar {
-        match self.bits() {
-            8 => U8,
-            16 => U16,
-            32 => U32,
-            _ => U64,
-        }
-    }
-
     /// Least and greatest integer.
     pub(crate) fn limits(self) -> (i128, i128) {
         if self.is_signed() {

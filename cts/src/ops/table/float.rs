@@ -71,7 +71,7 @@ pub(super) fn tests(list: &mut Vec<OpTest>) {
             let value = format.decode(v[0]);
             // Halves go either way.
             let both = [value.round_ties_even(), value.round()].map(|value| format.round(value));
-            let zero = rounded(format, v, f64::round);
+            let zero = rounded(format, v, |v| v[0].round());
             join(zero, Expect::float(format, both)).unsigned_zero(format)
         }));
         list.push(fract(s));
