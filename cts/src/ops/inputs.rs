@@ -52,7 +52,11 @@ impl Random {
                 choice => {
                     let shift = self.next() % u64::from(scalar.bits());
                     let value = (self.next() & scalar.mask()) >> shift;
-                    let value = if choice == 1 { value } else { value.wrapping_neg() };
+                    let value = if choice == 1 {
+                        value
+                    } else {
+                        value.wrapping_neg()
+                    };
                     value & scalar.mask()
                 }
             },
@@ -82,14 +86,33 @@ pub(crate) fn edges(scalar: Scalar) -> Vec<u64> {
 
 fn integers(scalar: Scalar) -> Vec<u64> {
     let (low, high) = scalar.limits();
-    let mut list = vec![0, 1, -1, 2, low, high, 3, -2, low + 1, high - 1, 7, -7, 10, 100];
+    let mut list = vec![
+        0,
+        1,
+        -1,
+        2,
+        low,
+        high,
+        3,
+        -2,
+        low + 1,
+        high - 1,
+        7,
+        -7,
+        10,
+        100,
+    ];
     for power in [3, 4, 5, 7, 8, 15, 16, 23, 24, 31, 32, 33, 47, 62, 63] {
         if power < scalar.bits() {
             let value = 1i128 << power;
             list.extend([value - 1, value, value + 1, -value]);
         }
     }
-    list.extend([0x5555_5555_5555_5555, -0x5555_5555_5555_5555, 0x1234_5678_9abc_def0]);
+    list.extend([
+        0x5555_5555_5555_5555,
+        -0x5555_5555_5555_5555,
+        0x1234_5678_9abc_def0,
+    ]);
     list.iter().map(|value| scalar.wrap(*value)).collect()
 }
 
@@ -111,7 +134,11 @@ fn floats(scalar: Scalar) -> Vec<u64> {
             list.extend([bits, bits - 1]);
         }
     }
-    let consts = [std::f64::consts::PI, std::f64::consts::FRAC_PI_2, std::f64::consts::LN_2];
+    let consts = [
+        std::f64::consts::PI,
+        std::f64::consts::FRAC_PI_2,
+        std::f64::consts::LN_2,
+    ];
     list.extend(consts.map(|value| format.round(value)));
     list.iter().flat_map(|bits| [*bits, bits | sign]).collect()
 }
@@ -141,7 +168,13 @@ const EDGE_ROWS: usize = 3000;
 pub(crate) fn rows(name: &str, operands: &[Scalar], extra: &[Vec<u64>]) -> Vec<Vec<u64>> {
     let bits: u32 = operands
         .iter()
-        .map(|scalar| if *scalar == Scalar::Bool { 1 } else { scalar.bits() })
+        .map(|scalar| {
+            if *scalar == Scalar::Bool {
+                1
+            } else {
+                scalar.bits()
+            }
+        })
         .sum();
     if bits <= 16 {
         let all: Vec<Vec<u64>> = operands
@@ -166,13 +199,18 @@ pub(crate) fn rows(name: &str, operands: &[Scalar], extra: &[Vec<u64>]) -> Vec<V
             list
         })
         .collect();
-    let short: Vec<Vec<u64>> =
-        lists.iter().map(|list| list[..list.len().min(each)].to_vec()).collect();
+    let short: Vec<Vec<u64>> = lists
+        .iter()
+        .map(|list| list[..list.len().min(each)].to_vec())
+        .collect();
     let mut rows = product(&short);
     let mut random = Random::new(name);
     for _ in 0..RANDOM_ROWS {
         let row = operands.iter().zip(&lists);
-        rows.push(row.map(|(scalar, edges)| random.mixed(*scalar, edges)).collect());
+        rows.push(
+            row.map(|(scalar, edges)| random.mixed(*scalar, edges))
+                .collect(),
+        );
     }
     rows
 }

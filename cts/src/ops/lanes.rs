@@ -116,9 +116,18 @@ impl Lanes {
     }
 
     fn test(self) -> OpTest {
-        let shapes = if self.vectors { &SHAPES[..] } else { &SCALARS[..] };
+        let shapes = if self.vectors {
+            &SHAPES[..]
+        } else {
+            &SCALARS[..]
+        };
         let operands: Vec<Ty> = (0..self.operands.len())
-            .map(|at| Ty::new(self.operands[at], if self.shared.contains(&at) { 1 } else { 4 }))
+            .map(|at| {
+                Ty::new(
+                    self.operands[at],
+                    if self.shared.contains(&at) { 1 } else { 4 },
+                )
+            })
             .collect();
         let results = shapes
             .iter()
@@ -203,7 +212,12 @@ impl Lanes {
             let rows = if shared.is_empty() {
                 let mut rows = rows(&name, &operands, &extra);
                 let count = rows.len().next_multiple_of(4);
-                let again: Vec<_> = rows.iter().cycle().take(count - rows.len()).cloned().collect();
+                let again: Vec<_> = rows
+                    .iter()
+                    .cycle()
+                    .take(count - rows.len())
+                    .cloned()
+                    .collect();
                 rows.extend(again);
                 rows
             } else {
@@ -239,8 +253,9 @@ fn shared_rows(
     let mut rows = Vec::new();
     for combination in product(&of_shared) {
         for _ in 0..EACH {
-            let mut row: Vec<u64> =
-                (0..operands.len()).map(|at| random.mixed(operands[at], &lists[at])).collect();
+            let mut row: Vec<u64> = (0..operands.len())
+                .map(|at| random.mixed(operands[at], &lists[at]))
+                .collect();
             for (at, value) in shared.iter().zip(&combination) {
                 row[*at] = *value;
             }

@@ -78,7 +78,10 @@ impl Module {
             self.float_sizes.insert(bits);
             self.declare(&format!("OpTypeFloat {bits}"))
         } else {
-            self.declare(&format!("OpTypeInt {bits} {}", u32::from(ty.scalar.is_signed())))
+            self.declare(&format!(
+                "OpTypeInt {bits} {}",
+                u32::from(ty.scalar.is_signed())
+            ))
         }
     }
 
@@ -111,7 +114,10 @@ impl Module {
         match scalar {
             Scalar::Bool if bits != 0 => self.declare(&format!("OpConstantTrue {ty}")),
             Scalar::Bool => self.declare(&format!("OpConstantFalse {ty}")),
-            _ => self.declare(&format!("OpConstant {ty} {}", Module::literal(scalar, bits))),
+            _ => self.declare(&format!(
+                "OpConstant {ty} {}",
+                Module::literal(scalar, bits)
+            )),
         }
     }
 
@@ -142,7 +148,11 @@ impl Module {
     /// An instruction of GLSL.std.450.
     pub(crate) fn ext(&mut self, op: &str, ty: impl Into<Ty>, operands: &[Id]) -> Id {
         let ty = self.ty(ty);
-        self.raw("OpExtInst", &ty, &format!("%glsl {op} {}", operands.join(" ")))
+        self.raw(
+            "OpExtInst",
+            &ty,
+            &format!("%glsl {op} {}", operands.join(" ")),
+        )
     }
 
     /// A line of the body.
@@ -162,7 +172,11 @@ impl Module {
         }
         let ty = self.ty(Ty::new(scalar, list.len() as u32));
         let list: Vec<_> = list.iter().map(u32::to_string).collect();
-        self.raw("OpVectorShuffle", &ty, &format!("{from} {from} {}", list.join(" ")))
+        self.raw(
+            "OpVectorShuffle",
+            &ty,
+            &format!("{from} {from} {}", list.join(" ")),
+        )
     }
 
     /// A private variable, for operations that write through a pointer.
@@ -204,7 +218,11 @@ impl Module {
         self.interface.push(variable.clone());
         let zero = self.constant(Scalar::U32, 0);
         let to_element = self.declare(&format!("OpTypePointer StorageBuffer {element}"));
-        self.raw("OpAccessChain", &to_element, &format!("{variable} {zero} %index"))
+        self.raw(
+            "OpAccessChain",
+            &to_element,
+            &format!("{variable} {zero} %index"),
+        )
     }
 
     /// Reads this invocation's element of a buffer.
@@ -264,7 +282,10 @@ impl Module {
         );
         if preserve {
             for bits in &self.float_sizes {
-                let _ = writeln!(text, "OpExecutionMode %main SignedZeroInfNanPreserve {bits}");
+                let _ = writeln!(
+                    text,
+                    "OpExecutionMode %main SignedZeroInfNanPreserve {bits}"
+                );
             }
         }
         let _ = write!(
@@ -284,6 +305,10 @@ impl Module {
 
 /// The type in a buffer.
 fn stored(ty: Ty) -> Ty {
-    let scalar = if ty.scalar == Scalar::Bool { Scalar::U32 } else { ty.scalar };
+    let scalar = if ty.scalar == Scalar::Bool {
+        Scalar::U32
+    } else {
+        ty.scalar
+    };
     Ty::new(scalar, ty.stored_width() as u32)
 }

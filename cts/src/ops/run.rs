@@ -22,21 +22,23 @@ impl OpTest {
     /// A report: the device's error, or the first wrong results.
     pub fn run(&self, device: &dyn Device) -> Result<(), String> {
         let case = self.case().map_err(|error| format!("{error:#}"))?;
-        let outputs = device.run(&case).map_err(|error| format!("{}: {error:#}", self.name()))?;
+        let outputs = device
+            .run(&case)
+            .map_err(|error| format!("{}: {error:#}", self.name()))?;
         self.check(&outputs)
     }
 }
 
 /// Runs all tests whose names `select` takes, several at a time; the failures come back.
-pub fn run_on(
-    device: &(dyn Device + Sync),
-    select: impl Fn(&str) -> bool + Sync,
-) -> Vec<Failure> {
+pub fn run_on(device: &(dyn Device + Sync), select: impl Fn(&str) -> bool + Sync) -> Vec<Failure> {
     let tests = all();
     let selected = tests.par_iter().filter(|test| select(test.name()));
     let failed = selected.filter_map(|test| {
         let report = test.run(device).err()?;
-        Some(Failure { name: test.name().to_owned(), report })
+        Some(Failure {
+            name: test.name().to_owned(),
+            report,
+        })
     });
     failed.collect()
 }

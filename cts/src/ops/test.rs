@@ -53,8 +53,10 @@ impl OpTest {
     #[must_use]
     pub fn text(&self) -> String {
         let mut module = Module::default();
-        let operands: Vec<Id> =
-            (0u32..).zip(&self.operands).map(|(at, ty)| module.load(at, *ty)).collect();
+        let operands: Vec<Id> = (0u32..)
+            .zip(&self.operands)
+            .map(|(at, ty)| module.load(at, *ty))
+            .collect();
         let results = (self.body)(&mut module, &operands);
         let first = self.operands.len() as u32;
         for ((binding, ty), value) in (first..).zip(&self.results).zip(results) {
@@ -72,8 +74,7 @@ impl OpTest {
         let elements = self.elements(&inputs);
         let padded = elements.next_multiple_of(GROUP as usize);
         let text = self.text();
-        let spirv =
-            mesa_nir::assemble(&text).with_context(|| format!("{}:\n{text}", self.name))?;
+        let spirv = mesa_nir::assemble(&text).with_context(|| format!("{}:\n{text}", self.name))?;
         let buffer = |binding: usize, bytes| Buffer {
             set: 0,
             binding: binding as u32,
@@ -130,7 +131,11 @@ impl OpTest {
         let inputs = (self.inputs)();
         let results = outputs.get(self.operands.len()..).unwrap_or_default();
         if results.len() != self.results.len() {
-            return Err(format!("{}: {} buffers came back", self.name, outputs.len()));
+            return Err(format!(
+                "{}: {} buffers came back",
+                self.name,
+                outputs.len()
+            ));
         }
         let (mut wrong, mut report) = (0usize, String::new());
         let mut compared = 0usize;
@@ -173,7 +178,10 @@ impl OpTest {
         if wrong == 0 {
             return Ok(());
         }
-        Err(format!("{}: {wrong} of {compared} components are wrong{report}", self.name))
+        Err(format!(
+            "{}: {wrong} of {compared} components are wrong{report}",
+            self.name
+        ))
     }
 
     fn show(&self, operands: &[&[u64]]) -> String {

@@ -138,7 +138,11 @@ impl Ty {
 
     /// Components in a buffer: three are padded to four.
     pub(crate) fn stored_width(self) -> usize {
-        if self.width == 3 { 4 } else { self.width as usize }
+        if self.width == 3 {
+            4
+        } else {
+            self.width as usize
+        }
     }
 }
 

@@ -54,7 +54,9 @@ impl Expect {
 
     /// The same where the sign of a zero does not matter.
     pub(crate) fn unsigned_zero(self, format: Format) -> Expect {
-        let Expect::Float(mut allowed) = self else { return self };
+        let Expect::Float(mut allowed) = self else {
+            return self;
+        };
         let zero = |a: &Allowed| matches!(a, Allowed::Bits(bits) if bits & !format.sign() == 0);
         if allowed.iter().any(zero) {
             allowed.push(Allowed::Zero);

@@ -20,8 +20,16 @@ pub(crate) struct Format {
     pub(crate) flushes: bool,
 }
 
-const HALF: Format = Format { mantissa: 10, exponent: 5, flushes: false };
-const SINGLE: Format = Format { mantissa: 23, exponent: 8, flushes: true };
+const HALF: Format = Format {
+    mantissa: 10,
+    exponent: 5,
+    flushes: false,
+};
+const SINGLE: Format = Format {
+    mantissa: 23,
+    exponent: 8,
+    flushes: true,
+};
 
 /// The format of a float type; single for all others.
 pub(crate) fn of(scalar: Scalar) -> Format {
@@ -93,12 +101,20 @@ impl Format {
             let one = 2f64.powi(self.mantissa as i32);
             (fraction + one) * scale(field - 1 + self.min_exponent())
         };
-        if bits & self.sign() != 0 { -value } else { value }
+        if bits & self.sign() != 0 {
+            -value
+        } else {
+            value
+        }
     }
 
     /// The bits of a value that the format holds.
     fn encode(self, value: f64) -> u64 {
-        let sign = if value.is_sign_negative() { self.sign() } else { 0 };
+        let sign = if value.is_sign_negative() {
+            self.sign()
+        } else {
+            0
+        };
         let value = value.abs();
         if value.is_nan() {
             return self.nan();
@@ -191,7 +207,10 @@ mod tests {
             let value = HALF.decode(bits);
             assert!(value.is_nan() || HALF.round(value) == bits, "{bits:#x}");
             let known = half::f16::from_bits(bits as u16).to_f64();
-            assert!(value.is_nan() && known.is_nan() || value == known, "{bits:#x}");
+            assert!(
+                value.is_nan() && known.is_nan() || value == known,
+                "{bits:#x}"
+            );
         }
     }
 
@@ -199,15 +218,24 @@ mod tests {
     fn rounds_to_single_as_the_cpu_does() {
         let mut bits = 1u64;
         for _ in 0..200_000 {
-            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            bits = bits
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             // Exponents about those of singles.
             let exponent = 1023 - 160 + (bits >> 33) % 320;
             let value = f64::from_bits(bits >> 12 | exponent << 52);
             let ties = f64::from_bits(value.to_bits() & !0xfff_ffff | 0x1000_0000);
             for value in [value, -value, ties] {
                 let single = value as f32;
-                assert_eq!(SINGLE.round(value), u64::from(single.to_bits()), "{value:e}");
-                assert_eq!(SINGLE.decode(u64::from(single.to_bits())), f64::from(single));
+                assert_eq!(
+                    SINGLE.round(value),
+                    u64::from(single.to_bits()),
+                    "{value:e}"
+                );
+                assert_eq!(
+                    SINGLE.decode(u64::from(single.to_bits())),
+                    f64::from(single)
+                );
             }
         }
     }

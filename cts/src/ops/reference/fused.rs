@@ -21,7 +21,11 @@ pub(crate) fn mul_add(format: Format, x: f64, y: f64, z: f64) -> u64 {
         return format.round(sum);
     }
     let away = (lost > 0.0) == (sum > 0.0);
-    let bits = if away { sum.to_bits() + 1 } else { sum.to_bits() - 1 };
+    let bits = if away {
+        sum.to_bits() + 1
+    } else {
+        sum.to_bits() - 1
+    };
     format.round(f64::from_bits(bits))
 }
 

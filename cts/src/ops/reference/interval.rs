@@ -31,7 +31,12 @@ impl Interval {
     }
 
     pub(crate) fn undefined(format: Format) -> Interval {
-        Interval { format, low: f64::NEG_INFINITY, high: f64::INFINITY, undefined: true }
+        Interval {
+            format,
+            low: f64::NEG_INFINITY,
+            high: f64::INFINITY,
+            undefined: true,
+        }
     }
 
     pub(crate) fn constant_like(self, value: f64) -> Interval {
@@ -47,8 +52,10 @@ impl Interval {
         if low.is_nan() || high.is_nan() {
             return Interval::undefined(format);
         }
-        let (mut low, mut high) =
-            (format.round_value(low, Round::Down), format.round_value(high, Round::Up));
+        let (mut low, mut high) = (
+            format.round_value(low, Round::Down),
+            format.round_value(high, Round::Up),
+        );
         if format.flushes {
             let least = format.min_normal();
             if low > 0.0 && low < least {
@@ -60,7 +67,12 @@ impl Interval {
             // A result that rounds to a denormal below the least normal counts too: its end is
             // above zero already.
         }
-        Interval { format, low, high, undefined: false }
+        Interval {
+            format,
+            low,
+            high,
+            undefined: false,
+        }
     }
 
     /// The hull of a function's values.
@@ -92,7 +104,11 @@ impl Interval {
             true => value,
             false => value + sign * error(value),
         };
-        Interval::new(self.format, move_by(self.low, -1.0), move_by(self.high, 1.0))
+        Interval::new(
+            self.format,
+            move_by(self.low, -1.0),
+            move_by(self.high, 1.0),
+        )
     }
 
     fn ulps(self, count: f64) -> Interval {
@@ -114,7 +130,9 @@ impl Interval {
             return Interval::undefined(self.format);
         }
         let ends = |i: Interval| [i.low, i.high];
-        let pairs = ends(self).into_iter().flat_map(|x| ends(other).map(|y| (x, y)));
+        let pairs = ends(self)
+            .into_iter()
+            .flat_map(|x| ends(other).map(|y| (x, y)));
         Interval::hull(self.format, pairs.map(|(x, y)| function(x, y)))
     }
 
@@ -127,6 +145,11 @@ impl Interval {
     }
 
     pub(crate) fn mul(self, other: Interval) -> Interval {
+        let zero_by_infinity =
+            |x: Interval, y: Interval| x.contains(0.0) && !y.largest().is_finite();
+        if zero_by_infinity(self, other) || zero_by_infinity(other, self) {
+            return Interval::undefined(self.format);
+        }
         self.corners(other, |x, y| x * y)
     }
 
@@ -199,7 +222,11 @@ impl Interval {
             return Interval::undefined(self.format);
         }
         let format = self.format;
-        let near_one = if format.is_half() { 2f64.powi(-7) } else { 2f64.powi(-21) };
+        let near_one = if format.is_half() {
+            2f64.powi(-7)
+        } else {
+            2f64.powi(-21)
+        };
         let one = |x: f64| {
             let value = function(x);
             let near = (0.5..=2.0).contains(&x);
@@ -208,7 +235,13 @@ impl Interval {
                 false => 3.0 * format.ulp(value),
             })
         };
-        let (low, high) = (one(self.low), one(self.high));
+        // Some implementations count a denormal as another number below the normal ones.
+        let top = if self.low == 0.0 {
+            self.high.max(format.min_normal())
+        } else {
+            self.high
+        };
+        let (low, high) = (one(self.low), one(top));
         Interval::new(format, low.low, high.high)
     }
 
@@ -237,12 +270,19 @@ impl Interval {
         if self.undefined || !self.largest().is_finite() {
             return Interval::undefined(self.format);
         }
-        let error = if self.format.is_half() { 2f64.powi(-7) } else { 2f64.powi(-11) };
+        let error = if self.format.is_half() {
+            2f64.powi(-7)
+        } else {
+            2f64.powi(-11)
+        };
         if self.largest() > PI * (1.0 + self.format.epsilon()) {
             return Interval::new(self.format, -1.0 - error, 1.0 + error);
         }
         let peaks = [-PI, 0.0, PI].map(|from| from + peak);
-        let inside = peaks.into_iter().filter(|x| self.contains(*x)).map(|x| function(x).round());
+        let inside = peaks
+            .into_iter()
+            .filter(|x| self.contains(*x))
+            .map(|x| function(x).round());
         let ends = [function(self.low), function(self.high)];
         Interval::hull(self.format, inside.chain(ends)).widened(|_| error)
     }
@@ -258,7 +298,10 @@ impl Interval {
 
     /// The angle of the point whose ordinate this is.
     pub(crate) fn atan2(self, x: Interval) -> Interval {
-        let at_origin = self.contains(0.0) && x.contains(0.0);
+        // Denormals count as zero, in halves too: no execution mode asks to preserve them.
+        let least = self.format.min_normal();
+        let is_tiny = |i: Interval| i.low < least && i.high > -least;
+        let at_origin = is_tiny(self) && is_tiny(x);
         let across_the_cut = self.contains(0.0) && x.low < 0.0;
         if self.undefined || x.undefined || at_origin {
             return Interval::undefined(self.format);
@@ -287,7 +330,11 @@ impl Interval {
             return Interval::undefined(format);
         }
         let error = pairs.len() as f64 * format.epsilon() * size
-            + if format.flushes { pairs.len() as f64 * format.min_normal() } else { 0.0 };
+            + if format.flushes {
+                pairs.len() as f64 * format.min_normal()
+            } else {
+                0.0
+            };
         Interval::new(format, low - error, high + error)
     }
 
@@ -296,7 +343,11 @@ impl Interval {
         if self.undefined || other.undefined {
             return Interval::undefined(self.format);
         }
-        Interval { low: self.low.min(other.low), high: self.high.max(other.high), ..self }
+        Interval {
+            low: self.low.min(other.low),
+            high: self.high.max(other.high),
+            ..self
+        }
     }
 
     pub(crate) fn low(self) -> f64 {

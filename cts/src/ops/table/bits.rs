@@ -19,9 +19,9 @@ pub(super) fn tests(list: &mut Vec<OpTest>) {
         list.push(constant_insert(s));
         list.push(constant_extract(op, s, extract));
         let reverse = Lanes::new("OpBitReverse", &[s], &[s]).op("OpBitReverse");
-        list.push(reverse.reference(move |v| {
-            Expect::bits((v[0] << (64 - s.bits())).reverse_bits())
-        }));
+        list.push(
+            reverse.reference(move |v| Expect::bits((v[0] << (64 - s.bits())).reverse_bits())),
+        );
         let lowest = Lanes::new("FindILsb", &[s], &[Scalar::I32]).ext("FindILsb");
         list.push(lowest.reference(move |v| match v[0] {
             0 => Expect::bits(0xffff_ffff),
@@ -55,11 +55,19 @@ fn is_field(s: Scalar, offset: u32, count: u32) -> bool {
 }
 
 fn ones(count: u32) -> u64 {
-    if count == 0 { 0 } else { u64::MAX >> (64 - count) }
+    if count == 0 {
+        0
+    } else {
+        u64::MAX >> (64 - count)
+    }
 }
 
 fn unsigned_field(_: Scalar, value: u64, offset: u32, count: u32) -> u64 {
-    if count == 0 { 0 } else { value >> offset & ones(count) }
+    if count == 0 {
+        0
+    } else {
+        value >> offset & ones(count)
+    }
 }
 
 fn signed_field(s: Scalar, value: u64, offset: u32, count: u32) -> u64 {
@@ -97,11 +105,7 @@ fn insert(s: Scalar) -> OpTest {
         })
 }
 
-fn extract_test(
-    op: &'static str,
-    s: Scalar,
-    extract: fn(Scalar, u64, u32, u32) -> u64,
-) -> OpTest {
+fn extract_test(op: &'static str, s: Scalar, extract: fn(Scalar, u64, u32, u32) -> u64) -> OpTest {
     Lanes::new(op, &[s, Scalar::I32, Scalar::U32], &[s])
         .op(op)
         .shared(&[1, 2])
@@ -116,8 +120,16 @@ fn extract_test(
 }
 
 /// Constant offsets and counts.
-const FIELDS: [(u32, u32); 8] =
-    [(0, 0), (31, 0), (0, 8), (8, 8), (16, 16), (0, 32), (31, 1), (7, 13)];
+const FIELDS: [(u32, u32); 8] = [
+    (0, 0),
+    (31, 0),
+    (0, 8),
+    (8, 8),
+    (16, 16),
+    (0, 32),
+    (31, 1),
+    (7, 13),
+];
 
 fn constant_field(m: &mut Module, (offset, count): (u32, u32)) -> [String; 2] {
     [offset, count].map(|value| m.constant(Scalar::U32, value.into()))
@@ -136,7 +148,9 @@ fn constant_insert(s: Scalar) -> OpTest {
             each.to_vec()
         })
         .references(move |v| {
-            FIELDS.map(|(o, c)| Expect::bits(inserted(s, v[0], v[1], o, c))).to_vec()
+            FIELDS
+                .map(|(o, c)| Expect::bits(inserted(s, v[0], v[1], o, c)))
+                .to_vec()
         })
 }
 
@@ -156,7 +170,9 @@ fn constant_extract(
             each.to_vec()
         })
         .references(move |v| {
-            FIELDS.map(|(o, c)| Expect::bits(extract(s, v[0], o, c))).to_vec()
+            FIELDS
+                .map(|(o, c)| Expect::bits(extract(s, v[0], o, c)))
+                .to_vec()
         })
 }
 

@@ -35,7 +35,9 @@ const FLOAT: &[(&str, fn(Option<Ordering>) -> bool)] = &[
     ("OpFOrdLessThanEqual", |o| o.is_some_and(Ordering::is_le)),
     ("OpFUnordLessThanEqual", |o| o.is_none_or(Ordering::is_le)),
     ("OpFOrdGreaterThanEqual", |o| o.is_some_and(Ordering::is_ge)),
-    ("OpFUnordGreaterThanEqual", |o| o.is_none_or(Ordering::is_ge)),
+    ("OpFUnordGreaterThanEqual", |o| {
+        o.is_none_or(Ordering::is_ge)
+    }),
 ];
 
 type Logic = fn(bool, bool) -> bool;
@@ -53,9 +55,11 @@ pub(super) fn tests(list: &mut Vec<OpTest>) {
         for s in types.iter().copied() {
             let holds = *holds;
             let lanes = Lanes::new(op, &[s, s], &[Bool]).op(op);
-            list.push(lanes.reference(move |v| {
-                Expect::boolean(holds(s.integer(v[0]).cmp(&s.integer(v[1]))))
-            }));
+            list.push(
+                lanes.reference(move |v| {
+                    Expect::boolean(holds(s.integer(v[0]).cmp(&s.integer(v[1]))))
+                }),
+            );
         }
     }
     for (op, holds) in FLOAT {
@@ -96,7 +100,11 @@ pub(super) fn tests(list: &mut Vec<OpTest>) {
     let all = INTEGERS.into_iter().chain(FLOATS).chain([Bool]);
     for s in all {
         let pick = |v: &[u64]| Expect::bits(if v[0] != 0 { v[1] } else { v[2] });
-        list.push(Lanes::new("OpSelect", &[Bool, s, s], &[s]).op("OpSelect").reference(pick));
+        list.push(
+            Lanes::new("OpSelect", &[Bool, s, s], &[s])
+                .op("OpSelect")
+                .reference(pick),
+        );
         // SPIR-V 1.4: one condition for whole vectors.
         let lanes = Lanes::new("OpSelect by a scalar", &[Bool, s, s], &[s]);
         list.push(lanes.op("OpSelect").shared(&[0]).reference(pick));
@@ -126,7 +134,10 @@ fn any_all() -> OpTest {
             let v = operands[0];
             let any = [2, 3, 4].map(|n| v[..n].iter().any(|bit| *bit != 0));
             let all = [2, 3, 4].map(|n| v[..n].iter().all(|bit| *bit != 0));
-            any.into_iter().chain(all).map(|value| vec![Expect::boolean(value)]).collect()
+            any.into_iter()
+                .chain(all)
+                .map(|value| vec![Expect::boolean(value)])
+                .collect()
         }),
         inputs: Box::new(|| vec![(0..64).map(|at| at / 4 >> (at % 4) & 1).collect()]),
     }

@@ -36,7 +36,10 @@ fn dynamic(s: Scalar, index: Scalar) -> OpTest {
     const WIDTHS: [u32; 3] = [2, 3, 4];
     let name = format!("OpVectorExtractDynamic OpVectorInsertDynamic {s}, {index} index");
     let seed = name.clone();
-    let results = WIDTHS.iter().flat_map(|width| [s.into(), Ty::new(s, *width)]).collect();
+    let results = WIDTHS
+        .iter()
+        .flat_map(|width| [s.into(), Ty::new(s, *width)])
+        .collect();
     OpTest {
         name,
         operands: vec![Ty::new(s, 4), s.into(), index.into()],
@@ -72,7 +75,11 @@ fn dynamic(s: Scalar, index: Scalar) -> OpTest {
         inputs: Box::new(move || {
             let indices = (0..ELEMENTS as u64).map(|at| at % 5);
             let vectors = values(&seed, s, ELEMENTS * 4);
-            vec![vectors, values(&format!("{seed}."), s, ELEMENTS), indices.collect()]
+            vec![
+                vectors,
+                values(&format!("{seed}."), s, ELEMENTS),
+                indices.collect(),
+            ]
         }),
     }
 }
@@ -81,13 +88,21 @@ fn dynamic(s: Scalar, index: Scalar) -> OpTest {
 /// OpCompositeInsert; OpCopyObject.
 fn shuffles(s: Scalar) -> OpTest {
     /// Components of a vector of 4 and one of 3 that follows it.
-    const SHUFFLES: [&[usize]; 6] =
-        [&[3, 2, 1, 0], &[6, 0, 5, 1], &[2, 2], &[4, 5, 6], &[0, 4, 4, 3], &[6, 5, 4]];
+    const SHUFFLES: [&[usize]; 6] = [
+        &[3, 2, 1, 0],
+        &[6, 0, 5, 1],
+        &[2, 2],
+        &[4, 5, 6],
+        &[0, 4, 4, 3],
+        &[6, 5, 4],
+    ];
     const UNDEFINED: usize = 0xffff_ffff;
     let name = format!("OpVectorShuffle OpCompositeInsert OpCopyObject {s}");
     let seed = name.clone();
-    let mut results: Vec<Ty> =
-        SHUFFLES.iter().map(|list| Ty::new(s, list.len() as u32)).collect();
+    let mut results: Vec<Ty> = SHUFFLES
+        .iter()
+        .map(|list| Ty::new(s, list.len() as u32))
+        .collect();
     results.extend([Ty::new(s, 4), Ty::new(s, 4), Ty::new(s, 3)]);
     OpTest {
         name,
@@ -153,13 +168,20 @@ fn nested(s: Scalar) -> OpTest {
             let one = m.raw("OpCompositeConstruct", &structure, &rest);
             let both = m.raw("OpCompositeConstruct", &array, &format!("{one} {null}"));
             // both[1].vector.y = scalar; then both[0].vector, both[0].scalar, both[1].vector.y
-            let changed =
-                m.raw("OpCompositeInsert", &array, &format!("{} {both} 1 0 1", v[1]));
+            let changed = m.raw(
+                "OpCompositeInsert",
+                &array,
+                &format!("{} {both} 1 0 1", v[1]),
+            );
             let changed = m.raw("OpCopyObject", &array, &changed);
             let mut all = vec![
                 m.raw("OpCompositeExtract", &vector_ty, &format!("{changed} 0 0")),
                 m.raw("OpCompositeExtract", &scalar_ty, &format!("{changed} 0 1")),
-                m.raw("OpCompositeExtract", &scalar_ty, &format!("{changed} 1 0 1")),
+                m.raw(
+                    "OpCompositeExtract",
+                    &scalar_ty,
+                    &format!("{changed} 1 0 1"),
+                ),
             ];
             let pointer = m.declare(&format!("OpTypePointer Private {array}"));
             let variable = m.private(&pointer);

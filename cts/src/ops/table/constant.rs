@@ -13,7 +13,11 @@ use crate::ops::types::{FLOATS, INTEGERS, Scalar, Ty};
 use super::integer::expect;
 
 pub(super) fn tests(list: &mut Vec<OpTest>) {
-    let all: Vec<Scalar> = INTEGERS.into_iter().chain(FLOATS).chain([Scalar::Bool]).collect();
+    let all: Vec<Scalar> = INTEGERS
+        .into_iter()
+        .chain(FLOATS)
+        .chain([Scalar::Bool])
+        .collect();
     for s in &all {
         list.push(plain(*s));
         list.push(composites(*s));
@@ -52,7 +56,9 @@ fn plain(s: Scalar) -> OpTest {
     if s == Scalar::Bool {
         values = vec![0, 1, 1, 0];
     }
-    let expected = values.chunks(4).map(|four| four.iter().map(|x| Expect::bits(*x)).collect());
+    let expected = values
+        .chunks(4)
+        .map(|four| four.iter().map(|x| Expect::bits(*x)).collect());
     let expected: Vec<Vec<Expect>> = expected.collect();
     let ty = Ty::new(s, 4);
     let body = move |m: &mut Module| {
@@ -62,15 +68,30 @@ fn plain(s: Scalar) -> OpTest {
         });
         fours.collect()
     };
-    test(format!("OpConstant {s}"), vec![ty; expected.len()], Vec::new(), body, expected)
+    test(
+        format!("OpConstant {s}"),
+        vec![ty; expected.len()],
+        Vec::new(),
+        body,
+        expected,
+    )
 }
 
 /// OpConstantComposite and OpConstantNull of a vector, a structure and an array.
 fn composites(s: Scalar) -> OpTest {
     let all = edges(s);
     let values = [0, 1, 2, 3].map(|at| all[(at * 3 + 1) % all.len()]);
-    let bits = |list: &[u64]| list.iter().map(|bits| Expect::bits(*bits)).collect::<Vec<_>>();
-    let expected = vec![bits(&values), bits(&[0; 3]), bits(&[values[1]]), bits(&values[2..])];
+    let bits = |list: &[u64]| {
+        list.iter()
+            .map(|bits| Expect::bits(*bits))
+            .collect::<Vec<_>>()
+    };
+    let expected = vec![
+        bits(&values),
+        bits(&[0; 3]),
+        bits(&[values[1]]),
+        bits(&values[2..]),
+    ];
     let (four, three, two) = (Ty::new(s, 4), Ty::new(s, 3), Ty::new(s, 2));
     let body = move |m: &mut Module| {
         let parts = values.map(|bits| m.constant(s, bits));
@@ -79,23 +100,38 @@ fn composites(s: Scalar) -> OpTest {
         let null_ty = m.ty(three);
         let null = m.declare(&format!("OpConstantNull {null_ty}"));
         let pair_ty = m.ty(two);
-        let pair =
-            m.declare(&format!("OpConstantComposite {pair_ty} {} {}", parts[2], parts[3]));
+        let pair = m.declare(&format!(
+            "OpConstantComposite {pair_ty} {} {}",
+            parts[2], parts[3]
+        ));
         let structure = m.structure(&[s.into(), two]);
-        let structure =
-            (m.declare(&format!("OpConstantComposite {structure} {} {pair}", parts[1])), structure);
+        let structure = (
+            m.declare(&format!(
+                "OpConstantComposite {structure} {} {pair}",
+                parts[1]
+            )),
+            structure,
+        );
         let one = m.constant(Scalar::U32, 2);
         let array = m.declare(&format!("OpTypeArray {} {one}", structure.1));
         let null_structure = m.declare(&format!("OpConstantNull {}", structure.1));
-        let array = m
-            .declare(&format!("OpConstantComposite {array} {null_structure} {}", structure.0));
+        let array = m.declare(&format!(
+            "OpConstantComposite {array} {null_structure} {}",
+            structure.0
+        ));
         let scalar_ty = m.ty(s);
         let scalar = m.raw("OpCompositeExtract", &scalar_ty, &format!("{array} 1 0"));
         let pair = m.raw("OpCompositeExtract", &pair_ty, &format!("{array} 1 1"));
         vec![vector, null, scalar, pair]
     };
     let name = format!("OpConstantComposite OpConstantNull {s}");
-    test(name, vec![four, three, s.into(), two], Vec::new(), body, expected)
+    test(
+        name,
+        vec![four, three, s.into(), two],
+        Vec::new(),
+        body,
+        expected,
+    )
 }
 
 fn spec(m: &mut Module, s: Scalar, id: u32, default: u64) -> Id {
@@ -103,7 +139,10 @@ fn spec(m: &mut Module, s: Scalar, id: u32, default: u64) -> Id {
     let constant = match s {
         Scalar::Bool if default != 0 => m.declare_another(&format!("OpSpecConstantTrue {ty}")),
         Scalar::Bool => m.declare_another(&format!("OpSpecConstantFalse {ty}")),
-        _ => m.declare_another(&format!("OpSpecConstant {ty} {}", Module::literal(s, default))),
+        _ => m.declare_another(&format!(
+            "OpSpecConstant {ty} {}",
+            Module::literal(s, default)
+        )),
     };
     m.annotate(&format!("OpDecorate {constant} SpecId {id}"));
     constant
@@ -114,8 +153,14 @@ fn specialised(s: Scalar) -> OpTest {
     let all = edges(s);
     let [first, second, third] = [1, 4, 9].map(|at| all[at % all.len()]);
     let specialization = vec![
-        SpecConstant { id: 70, bits: first },
-        SpecConstant { id: 3, bits: second },
+        SpecConstant {
+            id: 70,
+            bits: first,
+        },
+        SpecConstant {
+            id: 3,
+            bits: second,
+        },
         // Not in the module.
         SpecConstant { id: 1000, bits: 0 },
     ];
@@ -127,13 +172,22 @@ fn specialised(s: Scalar) -> OpTest {
         let ty = m.ty(ty);
         vec![m.declare_another(&format!("OpSpecConstantComposite {ty} {}", parts.join(" ")))]
     };
-    test(format!("OpSpecConstant {s}"), vec![ty], specialization, body, vec![expected])
+    test(
+        format!("OpSpecConstant {s}"),
+        vec![ty],
+        specialization,
+        body,
+        vec![expected],
+    )
 }
 
 fn sub(m: &mut Module, ty: Ty, op: &str, operands: &[&Id]) -> Id {
     let ty = m.ty(ty);
     let operands: Vec<&str> = operands.iter().map(|id| id.as_str()).collect();
-    m.declare_another(&format!("OpSpecConstantOp {ty} {op} {}", operands.join(" ")))
+    m.declare_another(&format!(
+        "OpSpecConstantOp {ty} {op} {}",
+        operands.join(" ")
+    ))
 }
 
 /// OpSpecConstantOp on a specialised and a default constant.
@@ -158,9 +212,15 @@ fn operations(s: Scalar) -> OpTest {
         ("BitwiseOr", x | y),
         ("BitwiseXor", x ^ y),
     ];
-    let wide = if s.bits() == 64 { Scalar::I32 } else { Scalar::I64 };
-    let mut expected: Vec<Expect> =
-        arithmetic.iter().map(|(_, value)| expect(s, Some(*value))).collect();
+    let wide = if s.bits() == 64 {
+        Scalar::I32
+    } else {
+        Scalar::I64
+    };
+    let mut expected: Vec<Expect> = arithmetic
+        .iter()
+        .map(|(_, value)| expect(s, Some(*value)))
+        .collect();
     expected.push(expect(s, Some(-x)));
     expected.push(expect(s, Some(!x)));
     // Select by a comparison, a component of a vector.
@@ -173,17 +233,29 @@ fn operations(s: Scalar) -> OpTest {
     let body = move |m: &mut Module| {
         let x = spec(m, s, 1, 1);
         let y = spec(m, s, 2, y_bits);
-        let mut all: Vec<Id> =
-            arithmetic.iter().map(|(op, _)| sub(m, s.into(), op, &[&x, &y])).collect();
+        let mut all: Vec<Id> = arithmetic
+            .iter()
+            .map(|(op, _)| sub(m, s.into(), op, &[&x, &y]))
+            .collect();
         all.push(sub(m, s.into(), "SNegate", &[&x]));
         all.push(sub(m, s.into(), "Not", &[&x]));
         let condition = sub(m, Scalar::Bool.into(), less, &[&x, &y]);
         all.push(sub(m, s.into(), "Select", &[&condition, &x, &y]));
         let pair_ty = m.ty(Ty::new(s, 2));
         let pair = m.declare_another(&format!("OpSpecConstantComposite {pair_ty} {x} {y}"));
-        let turned = sub(m, Ty::new(s, 2), "VectorShuffle", &[&pair, &pair, &"1 2".to_owned()]);
+        let turned = sub(
+            m,
+            Ty::new(s, 2),
+            "VectorShuffle",
+            &[&pair, &pair, &"1 2".to_owned()],
+        );
         for at in ["0", "1"] {
-            all.push(sub(m, s.into(), "CompositeExtract", &[&turned, &at.to_owned()]));
+            all.push(sub(
+                m,
+                s.into(),
+                "CompositeExtract",
+                &[&turned, &at.to_owned()],
+            ));
         }
         let converted = sub(m, wide.into(), "SConvert", &[&x]);
         let mut results: Vec<Id> = all
@@ -195,8 +267,17 @@ fn operations(s: Scalar) -> OpTest {
     };
     let mut results = vec![Ty::new(s, 4); expected.len() - 1];
     results.push(wide.into());
-    let specialization = vec![SpecConstant { id: 1, bits: x_bits }];
-    test(format!("OpSpecConstantOp {s}"), results, specialization, body, expected)
+    let specialization = vec![SpecConstant {
+        id: 1,
+        bits: x_bits,
+    }];
+    test(
+        format!("OpSpecConstantOp {s}"),
+        results,
+        specialization,
+        body,
+        expected,
+    )
 }
 
 /// The arithmetic shift of the bits as a signed number.
@@ -210,7 +291,10 @@ fn logic() -> OpTest {
     let format = format::of(Scalar::F32);
     let third = format.round(1.0 / 3.0);
     let quantized = u64::from(f32::to_bits(0.333_251_95));
-    let specialization = vec![SpecConstant { id: 0, bits: 1 }, SpecConstant { id: 2, bits: third }];
+    let specialization = vec![
+        SpecConstant { id: 0, bits: 1 },
+        SpecConstant { id: 2, bits: third },
+    ];
     let booleans = [false, true, false, true].map(Expect::boolean).to_vec();
     let body = |m: &mut Module| {
         let (x, y) = (spec(m, Scalar::Bool, 0, 0), spec(m, Scalar::Bool, 1, 0));
@@ -224,9 +308,27 @@ fn logic() -> OpTest {
         let four = m.op("OpCompositeConstruct", Ty::new(Scalar::Bool, 4), &all);
         let not = sub(m, bool_ty, "LogicalNot", &[&x]);
         let number = spec(m, Scalar::F32, 2, 0);
-        vec![four, not, sub(m, Scalar::F32.into(), "QuantizeToF16", &[&number])]
+        vec![
+            four,
+            not,
+            sub(m, Scalar::F32.into(), "QuantizeToF16", &[&number]),
+        ]
     };
-    let expected = vec![booleans, vec![Expect::boolean(false)], vec![Expect::bits(quantized)]];
-    let results = vec![Ty::new(Scalar::Bool, 4), Scalar::Bool.into(), Scalar::F32.into()];
-    test("OpSpecConstantOp bool f32".into(), results, specialization, body, expected)
+    let expected = vec![
+        booleans,
+        vec![Expect::boolean(false)],
+        vec![Expect::bits(quantized)],
+    ];
+    let results = vec![
+        Ty::new(Scalar::Bool, 4),
+        Scalar::Bool.into(),
+        Scalar::F32.into(),
+    ];
+    test(
+        "OpSpecConstantOp bool f32".into(),
+        results,
+        specialization,
+        body,
+        expected,
+    )
 }

@@ -60,7 +60,11 @@ fn between_integers(from: Scalar, to: Scalar) -> Vec<OpTest> {
 }
 
 fn from_integer(from: Scalar, to: Scalar) -> OpTest {
-    let op = if from.is_signed() { "OpConvertSToF" } else { "OpConvertUToF" };
+    let op = if from.is_signed() {
+        "OpConvertSToF"
+    } else {
+        "OpConvertUToF"
+    };
     let format = format::of(to);
     Lanes::new(op, &[from], &[to]).op(op).reference(move |v| {
         // To f64 rounded to odd, so that rounding again is right.
@@ -82,7 +86,11 @@ fn from_integer(from: Scalar, to: Scalar) -> OpTest {
 }
 
 fn to_integer(from: Scalar, to: Scalar) -> OpTest {
-    let op = if to.is_signed() { "OpConvertFToS" } else { "OpConvertFToU" };
+    let op = if to.is_signed() {
+        "OpConvertFToS"
+    } else {
+        "OpConvertFToU"
+    };
     let format = format::of(from);
     Lanes::new(op, &[from], &[to]).op(op).reference(move |v| {
         let value = format.decode(v[0]).trunc();
@@ -98,10 +106,15 @@ fn to_integer(from: Scalar, to: Scalar) -> OpTest {
 fn between_floats(from: Scalar, to: Scalar) -> OpTest {
     let (source, format) = (format::of(from), format::of(to));
     // A half denormal is a normal single, and a single denormal far below the least half.
-    Lanes::new("OpFConvert", &[from], &[to]).op("OpFConvert").reference(move |v| {
-        let all = source.flushed(v[0]);
-        Expect::float(format, all.iter().map(|bits| format.round(source.decode(*bits))))
-    })
+    Lanes::new("OpFConvert", &[from], &[to])
+        .op("OpFConvert")
+        .reference(move |v| {
+            let all = source.flushed(v[0]);
+            Expect::float(
+                format,
+                all.iter().map(|bits| format.round(source.decode(*bits))),
+            )
+        })
 }
 
 /// To half and back; what half cannot hold as a normal number may be zero.
@@ -128,8 +141,21 @@ fn quantize() -> OpTest {
 
 /// Booleans made numbers by selection, which compilers turn into conversions.
 fn booleans() -> OpTest {
-    let types = [Scalar::I8, Scalar::U16, Scalar::I32, Scalar::U64, Scalar::F16, Scalar::F32];
-    let one = |s: Scalar| if s.is_float() { format::of(s).round(1.0) } else { 1 };
+    let types = [
+        Scalar::I8,
+        Scalar::U16,
+        Scalar::I32,
+        Scalar::U64,
+        Scalar::F16,
+        Scalar::F32,
+    ];
+    let one = |s: Scalar| {
+        if s.is_float() {
+            format::of(s).round(1.0)
+        } else {
+            1
+        }
+    };
     Lanes::new("OpSelect of one and zero", &[Scalar::Bool], &types)
         .body(move |m, width, v| {
             let each = types.map(|s| {
@@ -139,7 +165,11 @@ fn booleans() -> OpTest {
             });
             each.to_vec()
         })
-        .references(move |v| types.map(|s| Expect::bits(if v[0] != 0 { one(s) } else { 0 })).to_vec())
+        .references(move |v| {
+            types
+                .map(|s| Expect::bits(if v[0] != 0 { one(s) } else { 0 }))
+                .to_vec()
+        })
 }
 
 /// Bit casts between vectors and scalars of different component sizes.
@@ -167,7 +197,10 @@ fn reinterpretations(list: &mut Vec<OpTest>) {
 }
 
 fn reinterpretation(from: Ty, to: Ty) -> OpTest {
-    let name = format!("OpBitcast {}x{} -> {}x{}", from.scalar, from.width, to.scalar, to.width);
+    let name = format!(
+        "OpBitcast {}x{} -> {}x{}",
+        from.scalar, from.width, to.scalar, to.width
+    );
     let seed = name.clone();
     OpTest {
         name,
@@ -192,8 +225,11 @@ fn reinterpretation(from: Ty, to: Ty) -> OpTest {
             let mut random = crate::ops::inputs::Random::new(&seed);
             let edges = crate::ops::inputs::edges(from.scalar);
             let count = 1024 * from.width as usize;
-            vec![(0..count).map(|_| random.mixed(from.scalar, &edges)).collect()]
+            vec![
+                (0..count)
+                    .map(|_| random.mixed(from.scalar, &edges))
+                    .collect(),
+            ]
         }),
     }
 }
-

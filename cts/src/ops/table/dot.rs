@@ -49,11 +49,25 @@ pub(super) fn tests(list: &mut Vec<OpTest>) {
                     }
                     let result = integer(result, signs != Signs::None);
                     for width in [2, 3, 4] {
-                        let dot = Dot { signs, saturating, bits, width, packed: false, result };
+                        let dot = Dot {
+                            signs,
+                            saturating,
+                            bits,
+                            width,
+                            packed: false,
+                            result,
+                        };
                         list.push(dot.test());
                     }
                     if bits == 8 {
-                        let dot = Dot { signs, saturating, bits, width: 4, packed: true, result };
+                        let dot = Dot {
+                            signs,
+                            saturating,
+                            bits,
+                            width: 4,
+                            packed: true,
+                            result,
+                        };
                         list.push(dot.test());
                     }
                 }
@@ -69,7 +83,10 @@ impl Dot {
             Signs::None => "U",
             Signs::First => "SU",
         };
-        format!("Op{signs}Dot{}", if self.saturating { "AccSat" } else { "" })
+        format!(
+            "Op{signs}Dot{}",
+            if self.saturating { "AccSat" } else { "" }
+        )
     }
 
     fn scalars(self) -> [Scalar; 2] {
@@ -90,7 +107,13 @@ impl Dot {
         }
         let name = match self.packed {
             true => format!("{} packed 4x8 -> {}", self.op(), self.result),
-            false => format!("{} {}x{} -> {}", self.op(), scalars[0], self.width, self.result),
+            false => format!(
+                "{} {}x{} -> {}",
+                self.op(),
+                scalars[0],
+                self.width,
+                self.result
+            ),
         };
         let seed = name.clone();
         OpTest {
@@ -113,7 +136,11 @@ impl Dot {
             _ => "DotProductInputAll",
         });
         let ty = m.ty(self.result);
-        let format = if self.packed { " PackedVectorFormat4x8Bit" } else { "" };
+        let format = if self.packed {
+            " PackedVectorFormat4x8Bit"
+        } else {
+            ""
+        };
         m.raw(&self.op(), &ty, &format!("{}{format}", v.join(" ")))
     }
 
@@ -121,16 +148,19 @@ impl Dot {
         let components = |at: usize| -> Vec<i128> {
             let s = self.scalars()[at];
             match self.packed {
-                true => (0..4).map(|i| s.integer(v[at][0] >> (8 * i) & 0xff)).collect(),
+                true => (0..4)
+                    .map(|i| s.integer(v[at][0] >> (8 * i) & 0xff))
+                    .collect(),
                 false => v[at].iter().map(|bits| s.integer(*bits)).collect(),
             }
         };
         let (x, y) = (components(0), components(1));
         if !self.saturating {
             // The low bits of the exact sum.
-            let sum = x.iter().zip(&y).fold(0i128, |sum, (x, y)| {
-                sum.wrapping_add(x.wrapping_mul(*y))
-            });
+            let sum = x
+                .iter()
+                .zip(&y)
+                .fold(0i128, |sum, (x, y)| sum.wrapping_add(x.wrapping_mul(*y)));
             return Expect::bits(self.result.wrap(sum));
         }
         let (low, high) = self.result.limits();
@@ -138,7 +168,9 @@ impl Dot {
         for (x, y) in x.iter().zip(&y) {
             // Undefined where anything but the accumulation overflows.
             let product = x.checked_mul(*y).filter(|p| (low..=high).contains(p));
-            let Some(next) = product.and_then(|p| sum.checked_add(p)) else { return Expect::Any };
+            let Some(next) = product.and_then(|p| sum.checked_add(p)) else {
+                return Expect::Any;
+            };
             if !(low..=high).contains(&next) {
                 return Expect::Any;
             }
@@ -174,7 +206,10 @@ impl Dot {
                     })
                     .collect();
                 if self.packed {
-                    let word = components.iter().rev().fold(0, |word, byte| word << 8 | byte);
+                    let word = components
+                        .iter()
+                        .rev()
+                        .fold(0, |word, byte| word << 8 | byte);
                     components = vec![word];
                 }
                 list.extend(components);
@@ -183,7 +218,11 @@ impl Dot {
         }
         if self.saturating {
             let edges = edges(self.result);
-            all.push((0..ELEMENTS).map(|_| random.mixed(self.result, &edges)).collect());
+            all.push(
+                (0..ELEMENTS)
+                    .map(|_| random.mixed(self.result, &edges))
+                    .collect(),
+            );
         }
         all
     }

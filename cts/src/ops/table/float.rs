@@ -63,32 +63,40 @@ pub(super) fn tests(list: &mut Vec<OpTest>) {
         for (op, exact) in ROUNDING {
             let lanes = Lanes::new(op, &[s], &[s]).ext(op);
             let exact = *exact;
-            list.push(lanes.reference(move |v| {
-                rounded(format, v, exact).unsigned_zero(format)
-            }));
+            list.push(lanes.reference(move |v| rounded(format, v, exact).unsigned_zero(format)));
         }
-        list.push(Lanes::new("Round", &[s], &[s]).ext("Round").reference(move |v| {
-            let value = format.decode(v[0]);
-            // Halves go either way.
-            let both = [value.round_ties_even(), value.round()].map(|value| format.round(value));
-            let zero = rounded(format, v, |v| v[0].round());
-            join(zero, Expect::float(format, both)).unsigned_zero(format)
-        }));
+        list.push(
+            Lanes::new("Round", &[s], &[s])
+                .ext("Round")
+                .reference(move |v| {
+                    let value = format.decode(v[0]);
+                    // Halves go either way.
+                    let both =
+                        [value.round_ties_even(), value.round()].map(|value| format.round(value));
+                    let zero = rounded(format, v, |v| v[0].round());
+                    join(zero, Expect::float(format, both)).unsigned_zero(format)
+                }),
+        );
         list.push(fract(s));
-        list.push(Lanes::new("FSign", &[s], &[s]).ext("FSign").reference(move |v| {
-            if format.is_nan(v[0]) {
-                return Expect::Any;
-            }
-            let sign = |v: &[f64]| if v[0] == 0.0 { v[0] } else { v[0].signum() };
-            rounded(format, v, sign).unsigned_zero(format)
-        }));
+        list.push(
+            Lanes::new("FSign", &[s], &[s])
+                .ext("FSign")
+                .reference(move |v| {
+                    if format.is_nan(v[0]) {
+                        return Expect::Any;
+                    }
+                    let sign = |v: &[f64]| if v[0] == 0.0 { v[0] } else { v[0].signum() };
+                    rounded(format, v, sign).unsigned_zero(format)
+                }),
+        );
         list.push(fused(s, false));
         list.push(fused(s, true));
         list.push(contracted(s));
         list.push(modf(s, false));
         list.push(modf(s, true));
-        list.push(frexp(s, false));
-        list.push(frexp(s, true));
+        list.push(frexp(s, "Frexp", false));
+        list.push(frexp(s, "FrexpStruct", false));
+        list.push(frexp(s, "Frexp of denormals", true));
         list.push(ldexp(s));
         min_max(list, s);
         list.push(clamp(s, "FClamp"));
@@ -111,24 +119,26 @@ fn join(a: Expect, b: Expect) -> Expect {
 
 fn fract(s: Scalar) -> OpTest {
     let format = format::of(s);
-    Lanes::new("Fract", &[s], &[s]).ext("Fract").reference(move |v| {
-        // x - floor(x) is NaN for infinities, but drivers clamp below one.
-        if format.is_nan(v[0]) || format.is_infinite(v[0]) {
-            return Expect::Any;
-        }
-        let mut all = Vec::new();
-        for bits in format.flushed(v[0]) {
-            let value = format.decode(bits);
-            let exact = value - value.floor();
-            let bits = format.round(exact);
-            all.push(bits);
-            // Rounded up to one; drivers may keep it below.
-            if exact < 1.0 && format.decode(bits) == 1.0 {
-                all.push(bits - 1);
+    Lanes::new("Fract", &[s], &[s])
+        .ext("Fract")
+        .reference(move |v| {
+            // x - floor(x) is NaN for infinities, but drivers clamp below one.
+            if format.is_nan(v[0]) || format.is_infinite(v[0]) {
+                return Expect::Any;
             }
-        }
-        Expect::float(format, all).unsigned_zero(format)
-    })
+            let mut all = Vec::new();
+            for bits in format.flushed(v[0]) {
+                let value = format.decode(bits);
+                let exact = value - value.floor();
+                let bits = format.round(exact);
+                all.push(bits);
+                // Rounded up to one; drivers may keep it below.
+                if exact < 1.0 && format.decode(bits) == 1.0 {
+                    all.push(bits - 1);
+                }
+            }
+            Expect::float(format, all).unsigned_zero(format)
+        })
 }
 
 /// Fma, which may round the product, too.
@@ -207,9 +217,10 @@ fn modf(s: Scalar, structure: bool) -> OpTest {
         })
 }
 
-fn frexp(s: Scalar, structure: bool) -> OpTest {
+/// Either of all numbers but denormals, or of denormals.
+fn frexp(s: Scalar, name: &str, of_denormals: bool) -> OpTest {
     let format = format::of(s);
-    let name = if structure { "FrexpStruct" } else { "Frexp" };
+    let structure = name == "FrexpStruct";
     Lanes::new(name, &[s], &[s, Scalar::I32])
         .body(move |m, width, v| {
             let (ty, exponents) = (Ty::new(s, width), Ty::new(Scalar::I32, width));
@@ -223,7 +234,10 @@ fn frexp(s: Scalar, structure: bool) -> OpTest {
             vec![part, m.op("OpLoad", exponents, &[exponent])]
         })
         .references(move |v| {
-            if format.is_nan(v[0]) || format.is_infinite(v[0]) {
+            if format.is_nan(v[0])
+                || format.is_infinite(v[0])
+                || format.is_denormal(v[0]) != of_denormals
+            {
                 return vec![Expect::Any, Expect::Any];
             }
             let (mut parts, mut exponents) = (Vec::new(), Vec::new());
@@ -244,7 +258,9 @@ fn frexp(s: Scalar, structure: bool) -> OpTest {
 fn ldexp(s: Scalar) -> OpTest {
     let format = format::of(s);
     let i32 = |value: i128| Scalar::I32.wrap(value);
-    let exponents = (-30..=16).chain([-126, -127, -149, -150, -151, 100, 127, 128, 129, -1000, 1000]);
+    let exponents = (-30..=16).chain([
+        -126, -127, -149, -150, -151, 100, 127, 128, 129, -1000, 1000,
+    ]);
     let exponents: Vec<u64> = exponents.map(i32).collect();
     Lanes::new("Ldexp", &[s, Scalar::I32], &[s])
         .ext("Ldexp")
@@ -278,9 +294,12 @@ fn ldexp(s: Scalar) -> OpTest {
 
 fn min_max(list: &mut Vec<OpTest>, s: Scalar) {
     let format = format::of(s);
-    for (op, takes_greater, avoids_nan) in
-        [("FMin", false, false), ("FMax", true, false), ("NMin", false, true), ("NMax", true, true)]
-    {
+    for (op, takes_greater, avoids_nan) in [
+        ("FMin", false, false),
+        ("FMax", true, false),
+        ("NMin", false, true),
+        ("NMax", true, true),
+    ] {
         for fast in [false, true] {
             let lanes = Lanes::new(op, &[s, s], &[s]).ext(op);
             let lanes = if fast { lanes.fast() } else { lanes };
@@ -323,32 +342,36 @@ fn chosen(format: Format, x: u64, y: u64, greater: bool, avoids_nan: bool) -> Ve
 fn clamp(s: Scalar, op: &'static str) -> OpTest {
     let format = format::of(s);
     let avoids_nan = op == "NClamp";
-    Lanes::new(op, &[s, s, s], &[s]).ext(op).reference(move |v| {
-        let [x, low, high] = [v[0], v[1], v[2]].map(|bits| format.decode(bits));
-        // Undefined if the limits are the wrong way round, and with NaN as limits.
-        if !(low <= high) || x.is_nan() && !avoids_nan {
-            return Expect::Any;
-        }
-        if x.is_nan() {
-            // min(max(x, low), high), with the NaN out of the way.
-            return Expect::float(format, [v[1]]).unsigned_zero(format);
-        }
-        let mut all = Vec::new();
-        for bits in chosen(format, v[0], v[1], true, avoids_nan) {
-            all.extend(chosen(format, bits, v[2], false, avoids_nan));
-        }
-        Expect::float(format, all).unsigned_zero(format)
-    })
+    Lanes::new(op, &[s, s, s], &[s])
+        .ext(op)
+        .reference(move |v| {
+            let [x, low, high] = [v[0], v[1], v[2]].map(|bits| format.decode(bits));
+            // Undefined if the limits are the wrong way round, and with NaN as limits.
+            if !(low <= high) || x.is_nan() && !avoids_nan {
+                return Expect::Any;
+            }
+            if x.is_nan() {
+                // min(max(x, low), high), with the NaN out of the way.
+                return Expect::float(format, [v[1]]).unsigned_zero(format);
+            }
+            let mut all = Vec::new();
+            for bits in chosen(format, v[0], v[1], true, avoids_nan) {
+                all.extend(chosen(format, bits, v[2], false, avoids_nan));
+            }
+            Expect::float(format, all).unsigned_zero(format)
+        })
 }
 
 fn step(s: Scalar) -> OpTest {
     let format = format::of(s);
-    Lanes::new("Step", &[s, s], &[s]).ext("Step").reference(move |v| {
-        if format.is_nan(v[0]) || format.is_nan(v[1]) {
-            return Expect::Any;
-        }
-        rounded(format, v, |v| if v[1] < v[0] { 0.0 } else { 1.0 })
-    })
+    Lanes::new("Step", &[s, s], &[s])
+        .ext("Step")
+        .reference(move |v| {
+            if format.is_nan(v[0]) || format.is_nan(v[1]) {
+                return Expect::Any;
+            }
+            rounded(format, v, |v| if v[1] < v[0] { 0.0 } else { 1.0 })
+        })
 }
 
 /// A clamp to 0 and 1, for which the hardware has a modifier, of a sum and of a product.

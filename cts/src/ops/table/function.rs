@@ -68,12 +68,20 @@ fn atanh(x: Interval) -> Interval {
 
 /// Logarithms of zero and less are undefined.
 fn positive(x: Interval, function: One) -> Interval {
-    if x.high() > 0.0 { function(x) } else { x.undefined_like() }
+    if x.high() > 0.0 {
+        function(x)
+    } else {
+        x.undefined_like()
+    }
 }
 
 const ONE: &[(&str, One)] = &[
-    ("Radians", |x| x.mul(number(x, std::f64::consts::PI / 180.0))),
-    ("Degrees", |x| x.mul(number(x, 180.0 / std::f64::consts::PI))),
+    ("Radians", |x| {
+        x.mul(number(x, std::f64::consts::PI / 180.0))
+    }),
+    ("Degrees", |x| {
+        x.mul(number(x, 180.0 / std::f64::consts::PI))
+    }),
     ("Sin", Interval::sin),
     ("Cos", Interval::cos),
     ("Tan", |x| x.sin().div(x.cos())),
@@ -90,7 +98,13 @@ const ONE: &[(&str, One)] = &[
     ("Log", |x| positive(x, Interval::log)),
     ("Exp2", Interval::exp2),
     ("Log2", |x| positive(x, Interval::log2)),
-    ("Sqrt", Interval::sqrt),
+    ("Sqrt", |x| {
+        if x.low() < 0.0 {
+            x.undefined_like()
+        } else {
+            x.sqrt()
+        }
+    }),
     ("InverseSqrt", |x| positive(x, Interval::inverse_sqrt)),
 ];
 
@@ -132,9 +146,10 @@ pub(super) fn tests(list: &mut Vec<OpTest>) {
                 let lanes = Lanes::new(op, &[s], &[s]).ext(op).extra(vec![angles(s)]);
                 list.push(set(lanes).reference(move |v| apply(s, v, |v| function(v[0]))));
             }
-            list.push(set(Lanes::new("OpFDiv", &[s, s], &[s]).op("OpFDiv")).reference(move |v| {
-                divided(format::of(s), v[0], v[1])
-            }));
+            list.push(
+                set(Lanes::new("OpFDiv", &[s, s], &[s]).op("OpFDiv"))
+                    .reference(move |v| divided(format::of(s), v[0], v[1])),
+            );
         }
         for (op, function) in TWO {
             let function = *function;
@@ -161,8 +176,10 @@ fn apply(s: Scalar, operands: &[u64], function: impl Fn(&[Interval]) -> Interval
     if operands.iter().any(|bits| format.is_nan(*bits)) {
         return Expect::Any;
     }
-    let operands: Vec<_> =
-        operands.iter().map(|bits| Interval::operand(format, *bits)).collect();
+    let operands: Vec<_> = operands
+        .iter()
+        .map(|bits| Interval::operand(format, *bits))
+        .collect();
     function(&operands).expect()
 }
 
@@ -182,7 +199,9 @@ fn divided(format: Format, x: u64, y: u64) -> Expect {
         }
         return Expect::float(format, all).unsigned_zero(format);
     }
-    Interval::operand(format, x).div(Interval::operand(format, y)).expect()
+    Interval::operand(format, x)
+        .div(Interval::operand(format, y))
+        .expect()
 }
 
 /// Division by constants, which compilers turn into multiplication, exactly or not.
@@ -200,7 +219,9 @@ fn constant_division(s: Scalar) -> OpTest {
             each.to_vec()
         })
         .references(move |v| {
-            DIVISORS.map(|divisor| divided(format, v[0], format.round(divisor))).to_vec()
+            DIVISORS
+                .map(|divisor| divided(format, v[0], format.round(divisor)))
+                .to_vec()
         })
 }
 
@@ -214,5 +235,9 @@ fn angles(s: Scalar) -> Vec<u64> {
     let steps = (-128..=128).map(|step| f64::from(step) / 32.0);
     let near = (-40..=40).map(|step| f64::from(step) * std::f64::consts::FRAC_PI_4);
     let unit = (-64..=64).map(|step| f64::from(step) / 64.0);
-    steps.chain(near).chain(unit).map(|value| format.round(value)).collect()
+    steps
+        .chain(near)
+        .chain(unit)
+        .map(|value| format.round(value))
+        .collect()
 }

@@ -74,9 +74,14 @@ fn refract(v: &[Vector]) -> Vector {
         return vec![zero; i.len()];
     }
     let factor = eta.mul(d).add(k.sqrt());
-    let parts = i.iter().zip(n).map(|(i, n)| eta.mul(*i).sub(factor.mul(*n)));
+    let parts = i
+        .iter()
+        .zip(n)
+        .map(|(i, n)| eta.mul(*i).sub(factor.mul(*n)));
     // Near the limit angle either.
-    parts.map(|part| if k.low() < 0.0 { part.or(zero) } else { part }).collect()
+    parts
+        .map(|part| if k.low() < 0.0 { part.or(zero) } else { part })
+        .collect()
 }
 
 fn face_forward(v: &[Vector]) -> Vector {
@@ -163,7 +168,11 @@ pub(super) fn tests(list: &mut Vec<OpTest>) {
         let format = format::of(s);
         let scaled = Lanes::new("OpVectorTimesScalar", &[s, s], &[s]).shared(&[1]);
         let scaled = scaled.body(move |m, width, v| {
-            let op = if width == 1 { "OpFMul" } else { "OpVectorTimesScalar" };
+            let op = if width == 1 {
+                "OpFMul"
+            } else {
+                "OpVectorTimesScalar"
+            };
             vec![m.op(op, Ty::new(s, width), v)]
         });
         list.push(scaled.reference(move |v| rounded(format, v, |v| v[0] * v[1])));
@@ -194,8 +203,10 @@ impl Function {
         let mut results = Vec::new();
         for width in self.widths {
             let lanes: Vec<u32> = (0..*width).collect();
-            let mut operands: Vec<Id> =
-                whole[..self.vectors].iter().map(|v| m.components(s, v, &lanes)).collect();
+            let mut operands: Vec<Id> = whole[..self.vectors]
+                .iter()
+                .map(|v| m.components(s, v, &lanes))
+                .collect();
             operands.extend(whole[self.vectors..].iter().cloned());
             let ty = Ty::new(s, if self.gives_vector { *width } else { 1 });
             results.push(match self.name.starts_with("Op") {
@@ -211,12 +222,17 @@ impl Function {
         let one = |width: u32| {
             let vectors = operands.iter().map(|bits| {
                 let used = &bits[..bits.len().min(width as usize)];
-                used.iter().map(|bits| Interval::operand(format, *bits)).collect()
+                used.iter()
+                    .map(|bits| Interval::operand(format, *bits))
+                    .collect()
             });
             let vectors: Vec<Vector> = vectors.collect();
             let finite = vectors.iter().flatten().all(|x| !x.is_undefined());
             match finite {
-                true => (self.formula)(&vectors).iter().map(|x| x.expect()).collect(),
+                true => (self.formula)(&vectors)
+                    .iter()
+                    .map(|x| x.expect())
+                    .collect(),
                 false => vec![Expect::Any; if self.gives_vector { width as usize } else { 1 }],
             }
         };

@@ -26,6 +26,11 @@ fn modulo(s: Scalar, x: i128, y: i128) -> Option<i128> {
     divides(s, x, y).then(|| (x % y + y) % y)
 }
 
+/// What Vulkan without maintenance8 defines.
+fn modulo_of_naturals(s: Scalar, x: i128, y: i128) -> Option<i128> {
+    modulo(s, x, y).filter(|_| x >= 0 && y >= 0)
+}
+
 /// The quotient exists and has a place in the type.
 fn divides(s: Scalar, x: i128, y: i128) -> bool {
     y != 0 && !(s.is_signed() && x == s.limits().0 && y == -1)
@@ -60,7 +65,7 @@ const BINARY: &[(&str, &[Scalar], Exact)] = &[
     ("OpSDiv", &SIGNED, divide),
     ("OpUMod", &UNSIGNED, remainder),
     ("OpSRem", &SIGNED, remainder),
-    ("OpSMod", &SIGNED, modulo),
+    ("OpSMod", &SIGNED, modulo_of_naturals),
     ("OpShiftLeftLogical", &INTEGERS, shift_left),
     ("OpShiftRightLogical", &INTEGERS, shift_right_logical),
     ("OpShiftRightArithmetic", &INTEGERS, shift_right_arithmetic),
@@ -98,9 +103,9 @@ pub(super) fn tests(list: &mut Vec<OpTest>) {
         for s in types.iter().copied() {
             let lanes = Lanes::new(op, &[s, s], &[s]).op(op);
             let exact = *exact;
-            list.push(lanes.reference(move |v| {
-                expect(s, exact(s, s.integer(v[0]), s.integer(v[1])))
-            }));
+            list.push(
+                lanes.reference(move |v| expect(s, exact(s, s.integer(v[0]), s.integer(v[1])))),
+            );
             list.push(constants(op, s, exact));
         }
     }
@@ -108,9 +113,9 @@ pub(super) fn tests(list: &mut Vec<OpTest>) {
         for s in types.iter().copied() {
             let lanes = Lanes::new(op, &[s, s], &[s]).ext(op);
             let exact = *exact;
-            list.push(lanes.reference(move |v| {
-                expect(s, exact(s, s.integer(v[0]), s.integer(v[1])))
-            }));
+            list.push(
+                lanes.reference(move |v| expect(s, exact(s, s.integer(v[0]), s.integer(v[1])))),
+            );
         }
     }
     for (op, types, exact) in UNARY {
@@ -127,16 +132,28 @@ pub(super) fn tests(list: &mut Vec<OpTest>) {
             list.push(lanes.reference(move |v| expect(s, Some(exact(s.integer(v[0]))))));
         }
     }
+    for s in SIGNED {
+        let lanes = Lanes::new("OpSMod of negative numbers", &[s, s], &[s]).op("OpSMod");
+        list.push(lanes.reference(move |v| expect(s, modulo(s, s.integer(v[0]), s.integer(v[1])))));
+    }
     for s in INTEGERS {
         list.push(clamp(s));
         list.push(mixed_shift(s));
     }
     for s in UNSIGNED {
-        list.push(pair("OpIAddCarry", s, |s, x, y| (x + y, i128::from(x + y > s.limits().1))));
-        list.push(pair("OpISubBorrow", s, |_, x, y| (x - y, i128::from(x < y))));
+        list.push(pair("OpIAddCarry", s, |s, x, y| {
+            (x + y, i128::from(x + y > s.limits().1))
+        }));
+        list.push(pair("OpISubBorrow", s, |_, x, y| {
+            (x - y, i128::from(x < y))
+        }));
     }
     for s in INTEGERS {
-        let op = if s.is_signed() { "OpSMulExtended" } else { "OpUMulExtended" };
+        let op = if s.is_signed() {
+            "OpSMulExtended"
+        } else {
+            "OpUMulExtended"
+        };
         list.push(pair(op, s, |s, x, y| (x.wrapping_mul(y), high(s, x, y))));
     }
 }
@@ -150,11 +167,7 @@ fn high(s: Scalar, x: i128, y: i128) -> i128 {
 }
 
 /// Instructions whose result is a structure of two.
-fn pair(
-    op: &'static str,
-    s: Scalar,
-    exact: fn(Scalar, i128, i128) -> (i128, i128),
-) -> OpTest {
+fn pair(op: &'static str, s: Scalar, exact: fn(Scalar, i128, i128) -> (i128, i128)) -> OpTest {
     Lanes::new(op, &[s, s], &[s, s])
         .body(move |m, width, operands| {
             let ty = Ty::new(s, width);
@@ -170,10 +183,12 @@ fn pair(
 
 fn clamp(s: Scalar) -> OpTest {
     let op = if s.is_signed() { "SClamp" } else { "UClamp" };
-    Lanes::new(op, &[s, s, s], &[s]).ext(op).reference(move |v| {
-        let [x, low, high] = [0, 1, 2].map(|at| s.integer(v[at]));
-        expect(s, (low <= high).then(|| x.clamp(low, high)))
-    })
+    Lanes::new(op, &[s, s, s], &[s])
+        .ext(op)
+        .reference(move |v| {
+            let [x, low, high] = [0, 1, 2].map(|at| s.integer(v[at]));
+            expect(s, (low <= high).then(|| x.clamp(low, high)))
+        })
 }
 
 /// A shift whose amount has another type than what it shifts.
@@ -191,7 +206,10 @@ fn mixed_shift(s: Scalar) -> OpTest {
         .reference(move |v| {
             let amount = amount.wrap(amount.integer(v[1]));
             let fits = amount < u64::from(s.bits());
-            expect(s, fits.then(|| s.wrap(i128::from(v[0]) << (amount & 63)) as i128))
+            expect(
+                s,
+                fits.then(|| s.wrap(i128::from(v[0]) << (amount & 63)) as i128),
+            )
         })
 }
 
@@ -230,13 +248,17 @@ fn constants(op: &'static str, s: Scalar, exact: Exact) -> OpTest {
                 values.push(x.clone());
             }
             let fours = values.chunks(4);
-            fours.map(|four| m.op("OpCompositeConstruct", Ty::new(s, 4), four)).collect()
+            fours
+                .map(|four| m.op("OpCompositeConstruct", Ty::new(s, 4), four))
+                .collect()
         }),
         reference: Box::new(move |operands| {
             let bits = operands[0][0];
             let x = s.integer(bits);
             let rights = rights.iter().map(|y| expect(s, exact(s, x, s.integer(*y))));
-            let lefts = lefts_too.iter().map(|y| expect(s, exact(s, s.integer(*y), x)));
+            let lefts = lefts_too
+                .iter()
+                .map(|y| expect(s, exact(s, s.integer(*y), x)));
             let mut all: Vec<_> = rights.chain(lefts).collect();
             all.resize(vectors * 4, Expect::bits(bits));
             all.chunks(4).map(<[Expect]>::to_vec).collect()

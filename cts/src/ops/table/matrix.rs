@@ -40,19 +40,30 @@ fn construct(m: &mut Module, s: Scalar, count: u32, rows: u32, columns: &[Id]) -
 
 fn decode(s: Scalar, columns: &[&[u64]]) -> Columns {
     let format = format::of(s);
-    columns.iter().map(|c| c.iter().map(|bits| format.decode(*bits)).collect()).collect()
+    columns
+        .iter()
+        .map(|c| c.iter().map(|bits| format.decode(*bits)).collect())
+        .collect()
 }
 
 fn transposed(a: &Columns) -> Columns {
-    (0..a[0].len()).map(|row| a.iter().map(|column| column[row]).collect()).collect()
+    (0..a[0].len())
+        .map(|row| a.iter().map(|column| column[row]).collect())
+        .collect()
 }
 
 fn times_vector(a: &Columns, v: &[f64]) -> Vec<f64> {
-    transposed(a).iter().map(|row| row.iter().zip(v).map(|(x, y)| x * y).sum()).collect()
+    transposed(a)
+        .iter()
+        .map(|row| row.iter().zip(v).map(|(x, y)| x * y).sum())
+        .collect()
 }
 
 fn exact_columns(s: Scalar, columns: &Columns) -> Vec<Vec<Expect>> {
-    columns.iter().map(|c| c.iter().map(|x| exact(s, *x)).collect()).collect()
+    columns
+        .iter()
+        .map(|c| c.iter().map(|x| exact(s, *x)).collect())
+        .collect()
 }
 
 /// OpMatrixTimesVector, OpVectorTimesMatrix, OpMatrixTimesScalar, OpTranspose, OpOuterProduct,
@@ -107,7 +118,11 @@ fn products(s: Scalar, columns: u32, rows: u32) -> OpTest {
             let (x, y) = (&vectors[0], &vectors[1]);
             let turned = transposed(&a);
             let sums = a.iter().zip(x).map(|(column, at)| {
-                column.iter().zip(y).map(|(value, y)| value * x[0] + y * at).collect()
+                column
+                    .iter()
+                    .zip(y)
+                    .map(|(value, y)| value * x[0] + y * at)
+                    .collect()
             });
             let mut all = vec![times_vector(&a, x), times_vector(&turned, y)];
             all.extend(sums.collect::<Vec<_>>());
@@ -132,7 +147,9 @@ fn products(s: Scalar, columns: u32, rows: u32) -> OpTest {
 fn integers(random: &mut Random, s: Scalar, width: u32) -> Vec<u64> {
     let count = ELEMENTS * width as usize;
     let format = format::of(s);
-    (0..count).map(|_| format.round(random.between(-8.5, 8.5).round())).collect()
+    (0..count)
+        .map(|_| format.round(random.between(-8.5, 8.5).round()))
+        .collect()
 }
 
 fn determinant(a: &Columns) -> f64 {

@@ -18,10 +18,30 @@ struct Packing {
 }
 
 const NORMALIZED: [Packing; 4] = [
-    Packing { name: "Snorm4x8", components: 4, one: 127.0, least: -1.0 },
-    Packing { name: "Unorm4x8", components: 4, one: 255.0, least: 0.0 },
-    Packing { name: "Snorm2x16", components: 2, one: 32767.0, least: -1.0 },
-    Packing { name: "Unorm2x16", components: 2, one: 65535.0, least: 0.0 },
+    Packing {
+        name: "Snorm4x8",
+        components: 4,
+        one: 127.0,
+        least: -1.0,
+    },
+    Packing {
+        name: "Unorm4x8",
+        components: 4,
+        one: 255.0,
+        least: 0.0,
+    },
+    Packing {
+        name: "Snorm2x16",
+        components: 2,
+        one: 32767.0,
+        least: -1.0,
+    },
+    Packing {
+        name: "Unorm2x16",
+        components: 2,
+        one: 65535.0,
+        least: 0.0,
+    },
 ];
 
 impl Packing {
@@ -91,7 +111,11 @@ fn pack(packing: Packing) -> OpTest {
             let mask = (1u64 << packing.bits()) - 1;
             words = words
                 .iter()
-                .flat_map(|word| fields.iter().map(move |f| word | (*f as i64 as u64 & mask) << place))
+                .flat_map(|word| {
+                    fields
+                        .iter()
+                        .map(move |f| word | (*f as i64 as u64 & mask) << place)
+                })
                 .collect();
         }
         vec![Expect::Bits(words)]
@@ -116,7 +140,13 @@ fn pack(packing: Packing) -> OpTest {
         values.truncate(values.len() / 4 * 4);
         values
     };
-    test(format!("Pack{}", packing.name), ty, Scalar::U32.into(), reference, inputs)
+    test(
+        format!("Pack{}", packing.name),
+        ty,
+        Scalar::U32.into(),
+        reference,
+        inputs,
+    )
 }
 
 /// The division is by a constant and correctly rounded or 2.5 ulp off, as divisions are.
@@ -131,7 +161,10 @@ fn unpack(packing: Packing) -> OpTest {
                 return Expect::Float(vec![Allowed::Range(value, value)]);
             }
             let low = format.round_value(value - error, Round::Down);
-            Expect::Float(vec![Allowed::Range(low, format.round_value(value + error, Round::Up))])
+            Expect::Float(vec![Allowed::Range(
+                low,
+                format.round_value(value + error, Round::Up),
+            )])
         });
         components.collect()
     };
@@ -139,29 +172,47 @@ fn unpack(packing: Packing) -> OpTest {
         // All values of a component.
         let fields = 1u64 << packing.bits();
         let mut random = Random::new(packing.name);
-        (0..fields).map(|field| random.next() << packing.bits() & 0xffff_ffff | field).collect()
+        (0..fields)
+            .map(|field| random.next() << packing.bits() & 0xffff_ffff | field)
+            .collect()
     };
-    test(format!("Unpack{}", packing.name), Scalar::U32.into(), ty, reference, inputs)
+    test(
+        format!("Unpack{}", packing.name),
+        Scalar::U32.into(),
+        ty,
+        reference,
+        inputs,
+    )
 }
 
 fn pack_half() -> OpTest {
     let (half, single) = (format::of(Scalar::F16), format::of(Scalar::F32));
     // By parts, so that a NaN may be any.
-    Lanes::new("PackHalf2x16", &[Scalar::F32, Scalar::F32], &[Scalar::F16, Scalar::F16])
-        .scalars_only()
-        .body(|m, _, v| {
-            let both = m.op("OpCompositeConstruct", Ty::new(Scalar::F32, 2), v);
-            let word = m.ext("PackHalf2x16", Scalar::U32, &[both]);
-            let parts = m.op("OpBitcast", Ty::new(Scalar::F16, 2), &[word]);
-            vec![m.extract(Scalar::F16, &parts, 0), m.extract(Scalar::F16, &parts, 1)]
-        })
-        .references(move |v| {
-            let one = |bits: &u64| {
-                let all = single.flushed(*bits);
-                Expect::float(half, all.iter().map(|bits| half.round(single.decode(*bits))))
-            };
-            v.iter().map(one).collect()
-        })
+    Lanes::new(
+        "PackHalf2x16",
+        &[Scalar::F32, Scalar::F32],
+        &[Scalar::F16, Scalar::F16],
+    )
+    .scalars_only()
+    .body(|m, _, v| {
+        let both = m.op("OpCompositeConstruct", Ty::new(Scalar::F32, 2), v);
+        let word = m.ext("PackHalf2x16", Scalar::U32, &[both]);
+        let parts = m.op("OpBitcast", Ty::new(Scalar::F16, 2), &[word]);
+        vec![
+            m.extract(Scalar::F16, &parts, 0),
+            m.extract(Scalar::F16, &parts, 1),
+        ]
+    })
+    .references(move |v| {
+        let one = |bits: &u64| {
+            let all = single.flushed(*bits);
+            Expect::float(
+                half,
+                all.iter().map(|bits| half.round(single.decode(*bits))),
+            )
+        };
+        v.iter().map(one).collect()
+    })
 }
 
 fn unpack_half() -> OpTest {
@@ -183,8 +234,16 @@ fn unpack_half() -> OpTest {
     };
     let inputs = || {
         let mut random = Random::new("UnpackHalf2x16");
-        (0..0x1_0000u64).map(|low| random.next() << 16 & 0xffff_0000 | low).collect()
+        (0..0x1_0000u64)
+            .map(|low| random.next() << 16 & 0xffff_0000 | low)
+            .collect()
     };
     let name = "UnpackHalf2x16".to_owned();
-    test(name, Scalar::U32.into(), Ty::new(Scalar::F32, 2), reference, inputs)
+    test(
+        name,
+        Scalar::U32.into(),
+        Ty::new(Scalar::F32, 2),
+        reference,
+        inputs,
+    )
 }
