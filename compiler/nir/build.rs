@@ -24,6 +24,7 @@ const SHIM: &[&str] = &[
     "shim/unsupported.c",
     "shim/export.c",
     "shim/apple9/check.c",
+    "shim/apple9/hoist.c",
     "shim/apple9/lower.c",
     "shim/apple9/lower_access.c",
     "shim/apple9/lower_alu.c",

@@ -249,3 +249,90 @@ impl SpirvOptions {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guarded::{self, Types, live_bytes};
+    use crate::program::Program;
+    use crate::{Error, Stage, assemble, spirv_to_nir};
+    use std::sync::Arc;
+
+    fn lowering() -> ComputeLowering {
+        let one = |binding| BindingLayout {
+            set: 0,
+            binding,
+            place: Place::Dynamic,
+            offset: binding * 16,
+            stride: 16,
+            kind: BindingKind::Buffer,
+        };
+        ComputeLowering {
+            bindings: (0..8).map(one).collect(),
+            robust: true,
+            has_base_workgroup: true,
+        }
+    }
+
+    fn compile(words: &[u32], options: &Arc<CompilerOptions>) -> Result<Program, Error> {
+        let spirv = SpirvOptions::apple9_compute();
+        let shader = spirv_to_nir(words, Stage::Compute, "main", &[], &spirv, options)?;
+        shader.lower_compute(&lowering())?.export()
+    }
+
+    #[test]
+    fn running_out_of_the_budget_while_lowering_frees_everything() {
+        let _types = Types::acquire();
+        let text = include_str!("../tests/spirv/apple9/atomics.spvasm");
+        let words = assemble(text).expect("assembles");
+        let options = Arc::new(CompilerOptions::apple9());
+        let expected = compile(&words, &options).expect("with the budget that there is");
+        let before = live_bytes();
+        let (mut budget, mut failures) = (20_000, 0);
+        loop {
+            // SAFETY: sets a number of this thread's.
+            unsafe { ffi::cortland_test_set_budget(budget) };
+            match compile(&words, &options) {
+                Err(Error::TooLarge(_)) => failures += 1,
+                Err(other) => panic!("budget {budget}: {other}"),
+                Ok(program) => {
+                    assert_eq!(program, expected);
+                    break;
+                }
+            }
+            assert_eq!(live_bytes(), before, "budget {budget}");
+            budget += 331;
+        }
+        // SAFETY: as above.
+        unsafe { ffi::cortland_test_set_budget(guarded::MEMORY_BUDGET) };
+        assert!(failures > 100, "only {failures} failures");
+        assert_eq!(compile(&words, &options).expect("as before"), expected);
+        assert_eq!(live_bytes(), before);
+    }
+
+    #[test]
+    fn a_shader_that_cannot_be_lowered_is_freed() {
+        let _types = Types::acquire();
+        let words = assemble(include_str!("../tests/spirv/apple9/atomics.spvasm"));
+        let words = words.expect("assembles");
+        let options = Arc::new(CompilerOptions::apple9());
+        compile(&words, &options).expect("compiles");
+        let before = live_bytes();
+        let spirv = SpirvOptions::apple9_compute();
+        let shader = spirv_to_nir(&words, Stage::Compute, "main", &[], &spirv, &options);
+        let error = shader
+            .expect("translates")
+            .lower_compute(&ComputeLowering::default());
+        assert!(matches!(error, Err(Error::Unsupported(_))), "{error:?}");
+        assert_eq!(live_bytes(), before);
+    }
+
+    #[test]
+    fn the_supported_capabilities_hold_all_that_they_imply() {
+        let spirv = SpirvOptions::apple9_compute();
+        let all: Vec<_> = CAPABILITIES.iter().map(|&c| c as u32).collect();
+        for implied in crate::spirv::options::with_implied(&all) {
+            assert!(spirv.capabilities.has(implied), "{implied}");
+        }
+    }
+}

@@ -6,8 +6,8 @@
 
 mod common;
 
-use common::{CASES, Case, KEY};
-use mesa_nir::{Error, SpirvOptions};
+use common::{APPLE9, CASES, Case, KEY, apple9_lowering, apple9_shader};
+use mesa_nir::{Error, SpirvOptions, assemble};
 use std::collections::BTreeMap;
 use std::io::{Seek, Write};
 use std::sync::Mutex;
@@ -146,8 +146,15 @@ impl Recorder {
     }
 
     fn note(&mut self, number: usize, case: &Case, words: &[u32]) {
+        self.write(
+            &format!("{number} {} {} {}", case.name, case.stage, case.entry_point),
+            words,
+        );
+    }
+
+    fn write(&mut self, what: &str, words: &[u32]) {
         if let Some(file) = &mut self.0 {
-            let mut line = format!("{number} {} {} {}", case.name, case.stage, case.entry_point);
+            let mut line = what.to_owned();
             for word in words {
                 line += &format!(" {word:08x}");
             }
@@ -248,6 +255,83 @@ fn no_corrupted_module_ends_the_process() {
             counts.get(kind).is_some_and(|&n| n > total / 1000),
             "too few of: {kind}"
         );
+    }
+}
+
+/// As many as take half a minute; `CORTLAND_LOWERED_MUTATIONS` sets another number.
+const DEFAULT_LOWERED: usize = 8000;
+
+/// What survives translation for Apple9 is lowered and exported: a program or an error.
+#[test]
+fn no_corrupted_module_ends_the_process_when_it_is_lowered() {
+    let number_in = |name: &str| {
+        std::env::var(name)
+            .ok()
+            .and_then(|n| n.parse::<usize>().ok())
+    };
+    let total = number_in("CORTLAND_LOWERED_MUTATIONS").unwrap_or(DEFAULT_LOWERED);
+    let first = number_in("CORTLAND_MUTATION_FIRST").unwrap_or(0);
+    let originals: Vec<_> = APPLE9
+        .iter()
+        .map(|(name, text)| assemble(text).unwrap_or_else(|e| panic!("{name}: {e}")))
+        .collect();
+    let next = AtomicUsize::new(first);
+    let counts = Mutex::new(BTreeMap::<String, (usize, usize)>::new());
+    let slowest = Mutex::new((Duration::ZERO, 0));
+    std::thread::scope(|scope| {
+        for thread in 0..std::thread::available_parallelism().map_or(2, usize::from) {
+            let (originals, next, counts, slowest) = (&originals, &next, &counts, &slowest);
+            scope.spawn(move || {
+                let mut recorder = Recorder::open(1000 + thread);
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= first + total {
+                        break;
+                    }
+                    let at = number % originals.len();
+                    let words = mutate(&originals[at], &mut Random(number as u64 ^ 0x5eed));
+                    recorder.write(&format!("{number} {}", APPLE9[at].0), &words);
+                    let start = Instant::now();
+                    let result = lower(&words, number % 2 == 0);
+                    let took = start.elapsed();
+                    let mut counts = counts.lock().expect("counts");
+                    counts.entry(result).or_insert((0, number)).0 += 1;
+                    let mut slowest = slowest.lock().expect("slowest");
+                    *slowest = (*slowest).max((took, number));
+                }
+            });
+        }
+    });
+    let counts = counts.into_inner().expect("counts");
+    let (took, number) = slowest.into_inner().expect("slowest");
+    println!("{total} mutations; slowest {took:?} (number {number})");
+    for (result, (times, number)) in &counts {
+        println!("  {times} times, first by number {number}: {result}");
+    }
+    assert!(counts.get("lowered").is_some_and(|(n, _)| *n > total / 50));
+    assert!(
+        counts
+            .get("not translated")
+            .is_some_and(|(n, _)| *n > total / 50)
+    );
+}
+
+/// What becomes of a module.
+fn lower(words: &[u32], robust: bool) -> String {
+    let Ok(shader) = apple9_shader(words, "main") else {
+        return "not translated".into();
+    };
+    let lowered = shader.lower_compute(&apple9_lowering(robust));
+    // NIR that a pass breaks would harm what comes after.
+    let exported = lowered.and_then(|s| s.validate()).and_then(|s| s.export());
+    match exported {
+        Ok(_) => "lowered".into(),
+        Err(Error::BrokenNir(report)) => {
+            let lines: Vec<_> = report.lines().filter(|l| l.contains("error:")).collect();
+            panic!("lowering breaks a rule of NIR: {lines:?}\n{report}")
+        }
+        Err(Error::Unsupported(what)) => format!("unsupported: {what}"),
+        Err(other) => other.to_string(),
     }
 }
 

@@ -12,11 +12,15 @@ use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 
 mod asm;
+#[cfg(feature = "compiler")]
+mod compile;
 mod demo;
 mod dis;
 mod explain;
 mod input;
 mod run;
+#[cfg(feature = "compiler")]
+mod shaderdb;
 mod vectors;
 
 /// Disassembler, assembler and test-vector checker for Apple9 GPU programs.
@@ -79,6 +83,17 @@ enum Command {
     /// the kernel's interface, an entry, a launch program and a command stream are written, and a
     /// submit is waited for. Status 1 when the GPU faulted.
     Run(run::Options),
+    /// Compile a shader.
+    ///
+    /// Prints the machine code with the pointers that a launch program must publish, and numbers
+    /// about it. Descriptors lie in their sets as in `agx shaderdb`: bindings ascending, 16 bytes
+    /// each.
+    #[cfg(feature = "compiler")]
+    Compile(compile::Options),
+    /// Compile the shader corpus, or compare two such runs.
+    #[cfg(feature = "compiler")]
+    #[command(subcommand)]
+    Shaderdb(shaderdb::Command),
     /// Disassemble a complete compute launch with explanations.
     Demo,
 }
@@ -119,6 +134,10 @@ fn execute(cli: Cli, out: &mut impl Write) -> anyhow::Result<bool> {
         }
         Command::Vectors { files, verbose } => vectors::run(&files, verbose, out),
         Command::Run(options) => run::run(&options, out),
+        #[cfg(feature = "compiler")]
+        Command::Compile(options) => compile::run(&options, out).map(|()| true),
+        #[cfg(feature = "compiler")]
+        Command::Shaderdb(command) => shaderdb::run(&command, out),
         Command::Demo => demo::run(out).map(|()| true),
     }
 }

@@ -46,5 +46,5 @@ impl Defined {
 
 /// Across one instruction.
 pub(super) fn step(defined: RegSet, facts: &Facts) -> RegSet {
-    defined.without(facts.lost) | facts.writes
+    defined.without(facts.lost) | facts.whole
 }

@@ -2,7 +2,8 @@
 //! What the machine instructions of one operation touch, read off the instruction table.
 
 use agx_isa::{
-    AccessKind, Arg, DeviceFormat, Drain, File, FormId, Instr as Machine, MemoryOp, Space, Value,
+    AccessKind, Arg, DeviceFormat, Drain, File, FormId, Half, Instr as Machine, MemoryOp, Space,
+    Value,
 };
 
 use super::regs::RegSet;
@@ -19,10 +20,13 @@ pub(super) enum Pointer {
 impl Pointer {
     /// May two bases address the same memory?
     ///
-    /// isa-2, 9.4 (rule 5) goes by equal base fields. That suffices for uniform pairs, which are pointers to different
-    /// things; one pointer may be in several registers, and different pointers in one after the other.
+    /// isa-2, 9.4 (rule 5) goes by equal base fields. That suffices among uniform pairs, which are pointers to different
+    /// things; what is in registers may be any of them, or the same pointer in several registers.
     pub(super) fn may_alias(self, other: Pointer) -> bool {
-        self == other
+        match (self, other) {
+            (Pointer::Uniform(a), Pointer::Uniform(b)) => a == b,
+            _ => true,
+        }
     }
 }
 
@@ -33,6 +37,8 @@ pub(super) struct Facts {
     pub(super) reads: RegSet,
     /// Registers written, late results included.
     pub(super) writes: RegSet,
+    /// Those of them that are written as a whole.
+    pub(super) whole: RegSet,
     /// Sources that must not change before the slot completes.
     pub(super) held: RegSet,
     /// Registers whose value is lost, and not written again.
@@ -61,6 +67,7 @@ impl Facts {
         let mut facts = Facts {
             reads: RegSet::EMPTY,
             writes: RegSet::EMPTY,
+            whole: RegSet::EMPTY,
             held: RegSet::EMPTY,
             lost: RegSet::EMPTY,
             late: false,
@@ -88,6 +95,9 @@ impl Facts {
                     let regs = RegSet::range(access.reg.index as u8, access.count);
                     if !read {
                         writes |= regs;
+                        if access.reg.half == Half::Whole {
+                            self.whole |= regs;
+                        }
                         continue;
                     }
                     reads |= regs;

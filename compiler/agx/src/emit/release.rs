@@ -8,7 +8,7 @@
 //! Arms that no lane takes run as well, under an empty mask, so uniform branches are no different.
 
 use super::regs::RegSet;
-use crate::ir::{Closes, End, Function, Instr, Src};
+use crate::ir::{Closes, End, Format, Function, Instr, SfuType, Src};
 
 /// What may be released, for each instruction.
 pub(super) struct Releases {
@@ -41,7 +41,7 @@ impl Releases {
             for (instr, kill) in block.instrs.iter().zip(&mut kills).rev() {
                 let (reads, writes) = touches(instr);
                 *kill = reads.without(after | writes);
-                after = after.without(writes) | held[index] | reads;
+                after = before(instr, after) | held[index];
             }
             this.kills.push(kills);
         }
@@ -80,6 +80,33 @@ pub(super) fn touches(instr: &Instr) -> (RegSet, RegSet) {
     (reads, writes)
 }
 
+/// Live registers in front of an instruction, from those behind it.
+fn before(instr: &Instr, live: RegSet) -> RegSet {
+    let (reads, writes) = touches(instr);
+    if writes_half(instr) {
+        // The other half stays, and whoever copies the register reads it.
+        return live | reads | writes;
+    }
+    live.without(writes) | reads
+}
+
+/// Does it write half of its destination?
+fn writes_half(instr: &Instr) -> bool {
+    match instr {
+        Instr::H2(_)
+        | Instr::HFma(_)
+        | Instr::HMinMax(_)
+        | Instr::HMulMix(_)
+        | Instr::F32ToF16(_)
+        | Instr::F32ToF16High(_)
+        | Instr::PackNorm8(_)
+        | Instr::PackNorm8High(_) => true,
+        Instr::Sfu(op) => op.ty == SfuType::F16,
+        Instr::Load(op) => matches!(op.format, Format::I8 | Format::I16),
+        _ => false,
+    }
+}
+
 /// Registers that a block's condition reads.
 fn condition_reads(end: &End) -> RegSet {
     match end {
@@ -113,8 +140,7 @@ impl LaneLiveness {
                 this.out[block.index()] = live;
                 live |= condition_reads(&data.end);
                 for instr in data.instrs.iter().rev() {
-                    let (reads, writes) = touches(instr);
-                    live = live.without(writes) | reads;
+                    live = before(instr, live);
                 }
                 changed |= this.into[block.index()] != live;
                 this.into[block.index()] = live;

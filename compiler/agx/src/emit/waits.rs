@@ -138,9 +138,9 @@ impl Emitter<'_> {
     fn push(&mut self, item: usize, ctx: Context, sequence: &Sequence) {
         let start = self.run.code.len();
         self.run.code.extend(sequence);
-        // The wait of a producer would hold it back, and what depends on it.
-        let facts = self.items[item].facts;
-        let open = !facts.late && facts.device.is_none() && !sequence.is_empty();
+        // A wait would hold a producer back, and what depends on it; an atomic waits for its data only.
+        let Item { instr, facts, .. } = self.items[item];
+        let open = !facts.late && !matches!(instr, Instr::Atomic(_)) && !sequence.is_empty();
         self.last = open.then_some(Last { item, ctx, start });
     }
 

@@ -6,13 +6,10 @@ use arrayvec::ArrayVec;
 use crate::analysis::{Dominators, Liveness, ValueSet};
 use crate::ir::{Block, BlockData, Dst, End, Function, Instr, Phi, Ref, Src, Value};
 
-use super::hints::Hints;
-use super::parallel_copy::{Origin, sequentialise};
+use super::hints::{Hints, MOVE};
+use super::parallel_copy::{LAST_LITERAL, Origin, sequentialise};
 use super::place::{Placement, place};
 use super::{FILE, RegSet};
-
-/// Literal moves reach no further (isa-1, 4.2).
-const LAST_LITERAL: u8 = 63;
 
 /// Where values lie at one point of the program.
 #[derive(Debug, Clone)]
@@ -279,14 +276,8 @@ impl Allocator<'_> {
             }
         }
         for phi in phis.iter().filter(|p| live.contains(p.dst)) {
-            let literal = phi.srcs.iter().any(|s| matches!(s.from, Ref::Imm(_)));
-            let register = self.phi_register(phi, literal, &seen)?;
+            let register = self.phi_register(phi, &seen)?;
             self.state.put(phi.dst, register);
-        }
-        for phi in phis.iter() {
-            let Some(register) = self.state.loc[phi.dst.0 as usize] else {
-                continue;
-            };
             self.hints.placed(phi.dst, register, &self.state.free);
             if let Some(last) = last {
                 self.hints.carried(phi.dst, register, last.0);
@@ -322,17 +313,12 @@ impl Allocator<'_> {
             })
     }
 
-    fn phi_register(
-        &mut self,
-        phi: &Phi,
-        literal: bool,
-        seen: &[(usize, Block)],
-    ) -> Result<u8, String> {
-        let end = if literal {
-            LAST_LITERAL + 1
-        } else {
-            FILE as u8
-        };
+    fn phi_register(&self, phi: &Phi, seen: &[(usize, Block)]) -> Result<u8, String> {
+        let literals = phi
+            .srcs
+            .iter()
+            .filter(|s| matches!(s.from, Ref::Imm(_)))
+            .count() as i32;
         let free = self.state.free;
         let wishes: ArrayVec<u8, 8> = seen
             .iter()
@@ -341,24 +327,11 @@ impl Allocator<'_> {
             .collect();
         let cost = |r: &u8| {
             let met = wishes.iter().filter(|w| *w == r).count() as i32;
-            (self.hints.cost(phi.dst, *r, &free) - 8 * met, *r)
+            let far = if *r > LAST_LITERAL { 2 * literals } else { 0 };
+            (self.hints.cost(phi.dst, *r, &free) + MOVE * (far - met), *r)
         };
-        if let Some(register) = free.iter().filter(|r| *r < end).min_by_key(cost) {
-            return Ok(register);
-        }
-        // A literal needs a low register: what lies in one goes higher.
-        let home = free.iter().next();
-        let low = (0..end)
-            .rev()
-            .find_map(|r| self.state.at[r as usize].map(|v| (v, r)));
-        match (home, low) {
-            (Some(home), Some((value, register))) => {
-                self.state.remove(value);
-                self.state.put(value, home);
-                Ok(register)
-            }
-            _ => Err(format!("no register for the phi {}", phi.dst)),
-        }
+        let best = free.iter().min_by_key(cost);
+        best.ok_or_else(|| format!("no register for the phi {}", phi.dst))
     }
 
     /// Makes registers agree on the edges into a block.

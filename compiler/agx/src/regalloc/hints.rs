@@ -39,42 +39,22 @@ pub(crate) struct Hints {
     web: Vec<u32>,
     web_register: Vec<Option<u8>>,
     tuples: Vec<Tuple>,
-    /// By web: the tuples it is a member of and its places there.
+    /// By web: the tuples it is a member of and its places there, those that are still to come.
     memberships: Vec<Vec<(u32, u8)>>,
     reserved: [Option<Reservation>; FILE],
     /// By block and instruction: the tuples that end there.
     uses: Vec<Vec<(u32, u32)>>,
 }
 
-/// Weights of wishes: what a move costs if the wish is not met.
-const MOVE: i32 = 8;
+/// What a move costs, in the unit of all these costs.
+pub(crate) const MOVE: i32 = 8;
+
+/// Tuples of one value that are looked at.
+const FORESIGHT: usize = 6;
 
 impl Hints {
     pub(crate) fn of(function: &Function, liveness: &Liveness) -> Hints {
-        let mut webs = Webs::new(function.num_values);
-        for block in function.block_ids() {
-            let data = &function.blocks[block.index()];
-            for phi in &data.phis {
-                for src in phi.srcs.iter().filter_map(|s| s.value()) {
-                    webs.join(phi.dst, src);
-                }
-            }
-            for instr in &data.instrs {
-                let pair = match instr {
-                    Instr::Mov(op) if !op.src.is_modified() => op.dst.value().zip(op.src.value()),
-                    Instr::Rotate(op) => op.dst.value().zip(op.a.value()),
-                    Instr::F32ToF16High(op) => op.dst.value().zip(op.old.value()),
-                    Instr::PackNorm8High(op) => op.dst.value().zip(op.old.value()),
-                    _ => None,
-                };
-                // A value that lives on out of the block would only be in the way.
-                if let Some((dst, src)) = pair
-                    && !liveness.live_out(block).contains(src)
-                {
-                    webs.join(dst, src);
-                }
-            }
-        }
+        let mut webs = Webs::of(function, liveness);
         let web: Vec<u32> = (0..function.num_values).map(|v| webs.leader(v)).collect();
         let mut hints = Hints {
             web_register: vec![None; web.len()],
@@ -140,7 +120,7 @@ impl Hints {
             _ => {}
         }
         let mut mine = false;
-        for (id, place) in &self.memberships[web as usize] {
+        for (id, place) in self.memberships[web as usize].iter().take(FORESIGHT) {
             let tuple = &self.tuples[*id as usize];
             mine |= self.reserved[register as usize] == Some(Reservation::Tuple(*id));
             match tuple.base {
@@ -177,7 +157,7 @@ impl Hints {
     pub(crate) fn placed(&mut self, value: Value, register: u8, free: &RegSet) {
         let web = self.web[value.0 as usize];
         self.web_register[web as usize] = Some(register);
-        for m in 0..self.memberships[web as usize].len() {
+        for m in 0..self.memberships[web as usize].len().min(FORESIGHT) {
             let (id, place) = self.memberships[web as usize][m];
             let tuple = &mut self.tuples[id as usize];
             if tuple.base.is_some() {
@@ -217,6 +197,9 @@ impl Hints {
                     *slot = None;
                 }
             }
+            for web in self.tuples[*id as usize].members.iter().flatten() {
+                self.memberships[*web as usize].retain(|m| m.0 != *id);
+            }
         }
     }
 
@@ -242,13 +225,47 @@ impl Tuple {
 /// Union-find over values.
 struct Webs {
     parent: Vec<u32>,
+    /// By leader: the blocks in which members are phis, ascending.
+    phis: Vec<Vec<u32>>,
 }
 
 impl Webs {
-    fn new(count: u32) -> Webs {
-        Webs {
+    fn of(function: &Function, liveness: &Liveness) -> Webs {
+        let count = function.num_values;
+        let mut webs = Webs {
             parent: (0..count).collect(),
+            phis: vec![Vec::new(); count as usize],
+        };
+        for block in function.block_ids() {
+            for phi in &function.blocks[block.index()].phis {
+                webs.phis[phi.dst.0 as usize].push(block.0);
+            }
         }
+        // What comes around a loop is moved most often, so it has the first choice.
+        for back in [true, false] {
+            for block in function.block_ids() {
+                let data = &function.blocks[block.index()];
+                for phi in &data.phis {
+                    for (pred, src) in data.preds.iter().zip(&phi.srcs) {
+                        let Some(src) = src.value().filter(|_| (*pred >= block) == back) else {
+                            continue;
+                        };
+                        if !liveness.live_in(block).contains(src) {
+                            webs.join(phi.dst, src);
+                        }
+                    }
+                }
+                for instr in data.instrs.iter().filter(|_| back) {
+                    // A value that lives on out of the block would only be in the way.
+                    if let Some((dst, src)) = one_register(instr)
+                        && !liveness.live_out(block).contains(src)
+                    {
+                        webs.join(dst, src);
+                    }
+                }
+            }
+        }
+        webs
     }
 
     fn leader(&mut self, mut value: u32) -> u32 {
@@ -260,8 +277,32 @@ impl Webs {
         value
     }
 
+    /// Joins the webs of two values, unless that would bring two phis of one block together.
     fn join(&mut self, a: Value, b: Value) {
         let (a, b) = (self.leader(a.0), self.leader(b.0));
-        self.parent[a.max(b) as usize] = a.min(b);
+        let (a, b) = (a.min(b) as usize, a.max(b) as usize);
+        if a == b
+            || self.phis[b]
+                .iter()
+                .any(|p| self.phis[a].binary_search(p).is_ok())
+        {
+            return;
+        }
+        let more = std::mem::take(&mut self.phis[b]);
+        self.phis[a].extend(more);
+        self.phis[a].sort_unstable();
+        self.parent[b] = a as u32;
     }
+}
+
+/// A result and a source that want the same register.
+fn one_register(instr: &Instr) -> Option<(Value, Value)> {
+    let (dst, src) = match instr {
+        Instr::Mov(op) if !op.src.is_modified() => (op.dst, op.src),
+        Instr::Rotate(op) => (op.dst, op.a),
+        Instr::F32ToF16High(op) => (op.dst, op.old),
+        Instr::PackNorm8High(op) => (op.dst, op.old),
+        _ => return None,
+    };
+    dst.value().zip(src.value())
 }

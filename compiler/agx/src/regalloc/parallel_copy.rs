@@ -21,6 +21,9 @@ pub(crate) enum Origin {
     Uniform(u8),
 }
 
+/// Literal moves reach no further (isa-1, 4.2).
+pub(crate) const LAST_LITERAL: u8 = 63;
+
 /// A move of registers.
 pub(crate) fn mov(to: u8, from: Ref) -> Instr {
     Instr::Mov(Mov {
@@ -89,24 +92,40 @@ pub(crate) fn sequentialise(copies: &[(u8, Origin)], spare: Option<u8>, out: &mu
             if from == start {
                 break;
             }
-            out.push(Instr::Swap(Swap {
-                x: Dst::Reg(at),
-                y: Dst::Reg(from),
-                a: Src::new(Ref::Reg(from)),
-                b: Src::new(Ref::Reg(at)),
-            }));
+            out.push(swap(at, from));
             at = from;
         }
     }
     for (to, from) in copies {
         match *from {
-            Origin::Imm(value) => out.push(Instr::Imm(Imm {
-                dst: Dst::Reg(*to),
-                value,
-            })),
+            Origin::Imm(value) => literal(*to, value, spare, out),
             Origin::Uniform(word) => out.push(mov(*to, Ref::Uniform(word))),
             Origin::Reg(_) => {}
         }
+    }
+}
+
+fn swap(x: u8, y: u8) -> Instr {
+    Instr::Swap(Swap {
+        x: Dst::Reg(x),
+        y: Dst::Reg(y),
+        a: Src::new(Ref::Reg(y)),
+        b: Src::new(Ref::Reg(x)),
+    })
+}
+
+/// A literal, by way of a low register if that is too high.
+fn literal(to: u8, value: u32, spare: Option<u8>, out: &mut Vec<Instr>) {
+    let imm = |dst: u8| {
+        Instr::Imm(Imm {
+            dst: Dst::Reg(dst),
+            value,
+        })
+    };
+    match spare.filter(|s| *s <= LAST_LITERAL) {
+        _ if to <= LAST_LITERAL => out.push(imm(to)),
+        Some(spare) => out.extend([imm(spare), mov(to, Ref::Reg(spare))]),
+        None => out.extend([swap(0, to), imm(0), swap(0, to)]),
     }
 }
 

@@ -22,7 +22,7 @@ use super::allocator::State;
 use super::constraints::{
     Sharing, SourceGroup, SourceGroups, destinations, sharing, source_groups,
 };
-use super::hints::Hints;
+use super::hints::{Hints, MOVE};
 use super::parallel_copy::Origin;
 
 /// Where an instruction finds its operands.
@@ -35,9 +35,6 @@ pub(crate) struct Placement {
     /// The registers of the destinations.
     pub(crate) destinations: ArrayVec<u8, 4>,
 }
-
-/// Cost of a move, as in [`Hints::cost`].
-const MOVE: i32 = 8;
 
 /// Finds registers, and brings `state` up to date with the moves before the instruction. It does not end the values
 /// that die there nor put the destinations in.
@@ -172,9 +169,9 @@ impl Placer<'_> {
         let Some(value) = group.members[place] else {
             return false;
         };
-        !self.pinned.contains(&value)
-            && !group.members[..place].contains(&Some(value))
-            && !(group.is_exclusive() && self.needed_intact(value))
+        let gone = self.pinned.contains(&value) || group.members[..place].contains(&Some(value));
+        let kept = group.is_exclusive() && self.needed_intact(value);
+        !gone && !kept
     }
 
     /// Moves that a window takes, in the unit of [`MOVE`], or `None` if it is impossible.

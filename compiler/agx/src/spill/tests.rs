@@ -26,7 +26,7 @@ fn spill_and_allocate(config: Config, limit: u32) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..Default::default() })]
 
     #[test]
     fn spilled_functions_do_the_same(config in config(4..200), limit in 20u32..=96) {

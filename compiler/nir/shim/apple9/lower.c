@@ -196,6 +196,7 @@ lower_compute(nir_shader *s, const struct cortland_compute_lowering *lowering)
    nir_lower_flrp(s, 16 | 32, false);
    lower_memory(s, lowering);
    lower_arithmetic(s);
+   apple9_hoist(s);
    apple9_lower_jumps(s);
    optimize(s, false);
    nir_opt_algebraic_late(s);

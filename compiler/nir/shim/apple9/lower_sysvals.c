@@ -34,7 +34,9 @@ lowered(nir_builder *b, nir_intrinsic_instr *intrin, const struct cortland_compu
    case nir_intrinsic_load_subgroup_size:
       return nir_imm_int(b, 32);
    case nir_intrinsic_load_local_invocation_index:
-      return invocations(b->shader) == 1 ? nir_imm_int(b, 0) : NULL;
+      if (b->shader->info.workgroup_size[1] == 1 && b->shader->info.workgroup_size[2] == 1)
+         return nir_channel(b, nir_load_local_invocation_id(b), 0);
+      return NULL;
    case nir_intrinsic_load_subgroup_id:
       return invocations(b->shader) <= 32 ? nir_imm_int(b, 0) : NULL;
    default:

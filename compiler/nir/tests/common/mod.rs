@@ -2,9 +2,12 @@
 //! The test modules and how each is translated. Shared by tests and benchmarks.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod machine;
+
 use mesa_nir::{
-    BlobKey, Capabilities, Capability, CompilerOptions, Error, Shader, SpecConstant, SpirvOptions,
-    Stage, assemble, spirv_to_nir,
+    BindingKind, BindingLayout, BlobKey, Capabilities, Capability, CompilerOptions,
+    ComputeLowering, Error, Place, Shader, SpecConstant, SpirvOptions, Stage, assemble,
+    spirv_to_nir,
 };
 use std::sync::{Arc, LazyLock};
 
@@ -95,5 +98,58 @@ pub fn without(capability: Capability) -> SpirvOptions {
     SpirvOptions {
         capabilities: Capabilities::vulkan_1_3().without(&[capability]),
         ..SpirvOptions::vulkan_1_3()
+    }
+}
+
+/// A module for Apple9's lowering, with its name.
+pub type Apple9 = (&'static str, &'static str);
+
+macro_rules! apple9 {
+    ($($name:literal)*) => {
+        &[$(($name, include_str!(concat!("../spirv/apple9/", $name, ".spvasm"))),)*]
+    };
+}
+
+/// The modules in tests/spirv/apple9. What is named run_... has results that tests/lowering.rs computes.
+pub const APPLE9: &[Apple9] = apple9! {
+    "arithmetic" "atomics" "control_flow" "floats" "integers" "memory" "subgroups" "workgroup" "workgroup_explicit"
+    "workgroup_explicit_narrow" "run_bits" "run_bounds" "run_division" "run_float_atomics" "run_half" "run_loops"
+    "run_memory" "run_narrow" "run_pointers" "run_shuffle" "run_sines" "run_subgroup" "run_wide" "run_workgroup"
+};
+
+static APPLE9_OPTIONS: LazyLock<Arc<CompilerOptions>> =
+    LazyLock::new(|| Arc::new(CompilerOptions::apple9()));
+
+/// Translate a compute module for Apple9, with the capabilities of all tests.
+pub fn apple9_shader(words: &[u32], entry_point: &str) -> Result<Shader, Error> {
+    let options = SpirvOptions::apple9_compute();
+    spirv_to_nir(
+        words,
+        Stage::Compute,
+        entry_point,
+        &[],
+        &options,
+        &APPLE9_OPTIONS,
+    )
+}
+
+/// A layout for all of them: 16 bindings in each of four sets, 256 bytes apart; binding 15 is an inline block.
+pub fn apple9_lowering(robust: bool) -> ComputeLowering {
+    let one = |i: u32| BindingLayout {
+        set: i / 16,
+        binding: i % 16,
+        place: Place::Set((i / 16) as u8),
+        offset: i % 16 * 256,
+        stride: 16,
+        kind: if i % 16 == 15 {
+            BindingKind::InlineUniform
+        } else {
+            BindingKind::Buffer
+        },
+    };
+    ComputeLowering {
+        bindings: (0..64).map(one).collect(),
+        robust,
+        has_base_workgroup: false,
     }
 }

@@ -42,6 +42,9 @@ const BASE_OFFSET: usize = GROUPS_OFFSET + 16;
 /// What device memory for workgroup variables holds at first: they are undefined.
 const POISON: u8 = 0xcd;
 
+/// What addresses of buffers are multiples of: as much as the front end may assume.
+const ALIGN: usize = 16;
+
 /// A GPU with an address space and a queue.
 pub(super) struct Machine {
     device: Arc<SimDevice>,
@@ -199,13 +202,11 @@ impl Machine {
 
         let mut places = Places::default();
         for buffer in &case.buffers {
-            // What the compiler may assume of each kind's addresses.
-            let (align, access) = match buffer.kind {
-                BufferKind::Uniform => (64, Access::Read),
-                BufferKind::Storage => (16, Access::ReadWrite),
-                BufferKind::Address => (64, Access::ReadWrite),
+            let access = match buffer.kind {
+                BufferKind::Uniform => Access::Read,
+                BufferKind::Storage | BufferKind::Address => Access::ReadWrite,
             };
-            let place = self.pool.place(&buffer.bytes, align, access);
+            let place = self.pool.place(&buffer.bytes, ALIGN, access);
             places.buffers.push(place);
         }
         let address = |index: usize| places.buffers[index].address;
@@ -242,7 +243,7 @@ impl Machine {
                 places.pointers.push(0);
                 continue;
             }
-            let place = self.pool.place(&content, 16, access);
+            let place = self.pool.place(&content, ALIGN, access);
             places.pointers.push(place.address);
         }
         Ok(places)

@@ -1,2 +1,12 @@
 // SPDX-License-Identifier: MIT
-//! Tests of emission.
+//! Tests of emission: what the code does on the simulated machine, strictly watched, against [`model`], an interpreter of
+//! the register form that shares nothing with the emitter.
+
+mod bench;
+mod build;
+mod control;
+mod encoding;
+mod model;
+mod operations;
+mod random;
+mod straight;

@@ -3,6 +3,7 @@
 
 pub(crate) mod generate;
 pub(crate) mod interpret;
+mod quality;
 
 use proptest::prelude::*;
 
@@ -36,7 +37,7 @@ pub(crate) fn checked(config: Config) -> Result<Function, TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..Default::default() })]
 
     #[test]
     fn light_functions_need_no_spilling(config in config(4..12)) {
