@@ -154,6 +154,7 @@ lower_memory(nir_shader *s, const struct cortland_compute_lowering *lowering)
       .callback = vectorize,
       .modes = modes,
    };
+   apple9_hoist_push_constants(s);
    nir_opt_load_store_vectorize(s, &options);
    nir_lower_alu_to_scalar(s, NULL, NULL);
    apple9_lower_access_sizes(s);
@@ -206,6 +207,7 @@ lower_compute(nir_shader *s, const struct cortland_compute_lowering *lowering)
       unsupported("a workgroup size that is not known");
    inline_everything(s);
    split_variables(s);
+   apple9_lower_frexp(s);
    nir_lower_frexp(s);
    apple9_lower_alu(s);
    nir_lower_system_values(s);
@@ -231,8 +233,10 @@ lower_compute(nir_shader *s, const struct cortland_compute_lowering *lowering)
 
    const nir_opt_access_options access = { .is_vulkan = true };
    nir_opt_access(s, &access);
+   if (apple9_opt_index(s))
+      optimize(s, false);
    apple9_lower_trig(s);
-   nir_lower_flrp(s, 16 | 32, false);
+   nir_lower_flrp(s, 16 | 32, true);
    lower_memory(s, lowering);
    lower_arithmetic(s);
    apple9_hoist(s);
