@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Spilling: keeps the number of values in registers within a limit, before registers are allocated.
 //!
-//! [`pressure`] counts how many registers each point needs. If that is too much, [`decide`] chooses with the distances
+//! [`mod@pressure`] counts how many registers each point needs. If that is too much, [`decide`] chooses with the distances
 //! of [`next_use`] which values leave registers and come back where, [`words`] finds room for them in scratch memory,
 //! and [`rewrite`] inserts the stores and fills. Values that cost nothing to make again are never stored.
 //!
