@@ -204,7 +204,11 @@ fn compile_shim(mesa: &Mesa) {
     for flag in &mesa.flags {
         build.flag(flag);
     }
-    build.flag("-w").compile("cortland_shim");
+    // A function that is not there is an error here, not when programs are linked.
+    build
+        .flag("-w")
+        .flag("-Werror=implicit-function-declaration")
+        .compile("cortland_shim");
 }
 
 /// Takes the prefix off the enumerators of [`ENUMS`].

@@ -217,7 +217,10 @@ impl Legalize {
                     None => break,
                 }
             }
-            let own_use = uses.iter().find(|(b, _)| *b == home).map(|(_, place)| *place);
+            let own_use = uses
+                .iter()
+                .find(|(b, _)| *b == home)
+                .map(|(_, place)| *place);
             let place = own_use.unwrap_or(function.blocks[home.index()].instrs.len());
             let imm = Imm {
                 dst: dst.into(),

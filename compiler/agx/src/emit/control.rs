@@ -28,7 +28,7 @@ use crate::ir::{Block, Closes, Cond, Dst, End, Function};
 /// Loops that have a predicate bank of their own: P1..P5.
 const BREAK_DEPTHS: usize = 5;
 /// Arms longer than this are jumped over when no lane takes them.
-const LONG_ARM: usize = 8;
+const LONG_ARM: usize = 16;
 /// The same where all lanes agree, so that one arm is always empty.
 const LONG_UNIFORM_ARM: usize = 3;
 /// What is left of a loop's body behind a break is jumped over when longer than this: it happens once, the branch is
@@ -351,8 +351,14 @@ impl<'f> Emitter<'f> {
     /// Jumps over an arm that no lane takes, if that is worth it.
     fn skip(&mut self, arm: Range<usize>, uniform: bool, target: Label) {
         let weight = self.plan.weight(arm);
-        let long = if uniform { LONG_UNIFORM_ARM } else { LONG_ARM };
-        if weight.operations > long || weight.accesses + weight.loops + weight.barriers > 0 {
+        // Where lanes disagree, most often some take the arm: a branch is worth it for much code only, or for what must
+        // not run without lanes.
+        let long = if uniform {
+            weight.operations > LONG_UNIFORM_ARM || weight.accesses > 0
+        } else {
+            weight.operations > LONG_ARM
+        };
+        if long || weight.loops + weight.barriers > 0 {
             self.layout.branch(When::None, target);
         }
     }

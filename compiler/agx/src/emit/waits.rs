@@ -48,6 +48,7 @@ pub(super) fn emit(items: &[Item<'_>], defined: RegSet) -> Result<Run, String> {
         },
         last: None,
         fixed_from: fixed_ahead(items),
+        recent: None,
     };
     for index in 0..items.len() {
         emitter.step(index)?;
@@ -87,6 +88,8 @@ struct Emitter<'a> {
     run: Run,
     last: Option<Last>,
     fixed_from: Vec<usize>,
+    /// The producer issued last, and its slot.
+    recent: Option<(usize, u8)>,
 }
 
 impl Emitter<'_> {
@@ -110,6 +113,16 @@ impl Emitter<'_> {
             let mut after = self.slots.clone();
             after.settle(needed);
             ctx.slot = after.choose(facts, consumer, self.fixed_from[index] < consumer);
+            // Nobody here consumes it, so its slot has to be settled where the run ends. The load issued just before
+            // arrives at about the same time: whoever waits for that one settles both.
+            if consumer >= self.items.len()
+                && facts.fixed_slot.is_none()
+                && let Some((before, slot)) = self.recent
+                && before + 1 == index
+                && after.outstanding(slot).is_some()
+            {
+                ctx.slot = slot;
+            }
         }
         let mut sequence = encode(instr, &ctx)?;
         let carried = match sequence.first() {
@@ -130,6 +143,7 @@ impl Emitter<'_> {
         self.push(index, ctx, &sequence);
         if let Some(consumer) = consumer {
             self.slots.produce(ctx.slot, facts, consumer);
+            self.recent = Some((index, ctx.slot));
         }
         self.run.defined = defined::step(self.run.defined, facts);
         Ok(())

@@ -48,7 +48,8 @@ fn use_counts(function: &Function) -> Vec<u32> {
     let mut uses = vec![0; function.num_values as usize];
     for block in &function.blocks {
         let phis = block.phis.iter().flat_map(|p| &p.srcs);
-        phis.filter_map(|s| s.value()).for_each(|v| uses[v.0 as usize] += 1);
+        phis.filter_map(|s| s.value())
+            .for_each(|v| uses[v.0 as usize] += 1);
         for instr in &block.instrs {
             instr.for_each_src_value(|v| uses[v.0 as usize] += 1);
         }
@@ -118,7 +119,8 @@ impl Tree<'_> {
             *num_values += 1;
             Value(*num_values - 1)
         };
-        self.rotates.sort_by_key(|(_, amount)| std::cmp::Reverse(*amount));
+        self.rotates
+            .sort_by_key(|(_, amount)| std::cmp::Reverse(*amount));
         let x = self.rotates[0].0;
         let mut sum = x;
         for (i, &(_, amount)) in self.rotates.iter().enumerate() {
@@ -142,7 +144,11 @@ impl Tree<'_> {
         }
         let last = self.others.len();
         for (i, other) in self.others.into_iter().enumerate() {
-            let value = if i + 1 == last { dst } else { fresh(num_values) };
+            let value = if i + 1 == last {
+                dst
+            } else {
+                fresh(num_values)
+            };
             out.push(xor(value, sum, other));
             sum = value.into();
         }

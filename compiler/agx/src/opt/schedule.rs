@@ -151,7 +151,10 @@ impl Pressure<'_> {
             Some((_, count)) => *count += 1,
             None => seen.push((v, 1)),
         });
-        let freed = seen.iter().filter(|(v, count)| self.dies(*v, *count)).count();
+        let freed = seen
+            .iter()
+            .filter(|(v, count)| self.dies(*v, *count))
+            .count();
         let mut made = 0;
         instr.for_each_dst_value(|_| made += 1);
         made - freed as isize
@@ -202,7 +205,9 @@ fn order(
     instrs.iter().for_each(|instr| old.take(instr));
 
     let mut pressure = fresh();
-    let mut ready: Vec<usize> = (0..instrs.len()).filter(|&i| graph.waiting[i] == 0).collect();
+    let mut ready: Vec<usize> = (0..instrs.len())
+        .filter(|&i| graph.waiting[i] == 0)
+        .collect();
     let mut order = Vec::with_capacity(instrs.len());
     while !ready.is_empty() {
         let busy = pressure.live >= BUSY;

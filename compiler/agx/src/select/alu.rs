@@ -44,7 +44,11 @@ impl Selector<'_> {
     /// Width of the first operand that is no Boolean.
     fn source_bits(&self, alu: &Alu) -> u8 {
         let widths = alu.srcs.iter().map(|s| self.bits(s.def));
-        widths.clone().find(|b| *b != 1).or(widths.last()).unwrap_or(0)
+        widths
+            .clone()
+            .find(|b| *b != 1)
+            .or(widths.last())
+            .unwrap_or(0)
     }
 
     fn copy(&mut self, alu: &Alu) -> Result<(), Error> {
@@ -98,11 +102,20 @@ impl Selector<'_> {
                 self.src(alu, 0)?
             }
             AluOp::b2f32 | AluOp::b2f16 => {
-                let one = if def.bits == 16 { HALF_ONE } else { 1f32.to_bits() };
+                let one = if def.bits == 16 {
+                    HALF_ONE
+                } else {
+                    1f32.to_bits()
+                };
                 let cond = self.bool_operand(alu)?;
                 self.select(cond, Src::imm(one), Src::imm(0))
             }
-            AluOp::u2u8 | AluOp::u2u16 | AluOp::u2u32 | AluOp::i2i8 | AluOp::i2i16 | AluOp::i2i32
+            AluOp::u2u8
+            | AluOp::u2u16
+            | AluOp::u2u32
+            | AluOp::i2i8
+            | AluOp::i2i16
+            | AluOp::i2i32
                 if from == 64 =>
             {
                 self.pair(alu, 0)?[0]
@@ -128,9 +141,18 @@ impl Selector<'_> {
                     a,
                     signed,
                 });
-                if def.bits == 32 { wide } else { self.narrow(wide) }
+                if def.bits == 32 {
+                    wide
+                } else {
+                    self.narrow(wide)
+                }
             }
-            AluOp::f2i8 | AluOp::f2i16 | AluOp::f2i32 | AluOp::f2u8 | AluOp::f2u16 | AluOp::f2u32
+            AluOp::f2i8
+            | AluOp::f2i16
+            | AluOp::f2i32
+            | AluOp::f2u8
+            | AluOp::f2u16
+            | AluOp::f2u32
                 if from <= 32 =>
             {
                 let signed = matches!(alu.op, AluOp::f2i8 | AluOp::f2i16 | AluOp::f2i32);
@@ -160,10 +182,7 @@ impl Selector<'_> {
     }
 
     pub(super) fn narrow(&mut self, a: Src) -> Src {
-        self.make(|dst| F32ToF16 {
-            dst: dst.into(),
-            a,
-        })
+        self.make(|dst| F32ToF16 { dst: dst.into(), a })
     }
 
     pub(super) fn widen(&mut self, a: Src, high: bool) -> Src {
@@ -245,7 +264,11 @@ impl Selector<'_> {
         }
         Ok(Some(match alu.op {
             AluOp::fadd | AluOp::fmul => {
-                let op = if alu.op == AluOp::fadd { AddMul::Add } else { AddMul::Mul };
+                let op = if alu.op == AluOp::fadd {
+                    AddMul::Add
+                } else {
+                    AddMul::Mul
+                };
                 let (a, b) = (self.float(alu, 0)?, self.float(alu, 1)?);
                 self.f2(op, a, b, sat)
             }
@@ -276,7 +299,11 @@ impl Selector<'_> {
             }
             _ if sat => return Ok(None),
             AluOp::fmin | AluOp::fmax => {
-                let op = if alu.op == AluOp::fmin { MinMaxOp::FMin } else { MinMaxOp::FMax };
+                let op = if alu.op == AluOp::fmin {
+                    MinMaxOp::FMin
+                } else {
+                    MinMaxOp::FMax
+                };
                 let (mut a, mut b) = (self.float(alu, 0)?, self.float(alu, 1)?);
                 if a.is_modified() {
                     (a, b) = (b, a);
@@ -723,4 +750,3 @@ fn unsupported(alu: &Alu) -> Error {
         alu.op, alu.def.components, alu.def.bits
     ))
 }
-

@@ -28,7 +28,10 @@ impl<'p> Selector<'p> {
     /// The terms of a selection's condition, if it only breaks and its condition is a disjunction that nothing else
     /// reads.
     pub(super) fn split_break(&self, selection: &'p If) -> Option<Split> {
-        let (then, other) = (only_block(&selection.then_body)?, only_block(&selection.else_body)?);
+        let (then, other) = (
+            only_block(&selection.then_body)?,
+            only_block(&selection.else_body)?,
+        );
         let (breaks, stays) = ([NirInstr::Break].as_slice(), [].as_slice());
         let (wanted, breaking, staying) = match (&then.instrs[..], &other.instrs[..]) {
             (a, b) if a == breaks && b == stays => (true, then.id, other.id),
@@ -56,12 +59,22 @@ impl<'p> Selector<'p> {
         match self.producing_alu(def, component) {
             Some(alu) if alu.op == joins && self.use_count(alu.def.id) == 1 => {
                 for src in &alu.srcs {
-                    self.terms(src.def, src.swizzle.first().copied().unwrap_or(0), wanted, out);
+                    self.terms(
+                        src.def,
+                        src.swizzle.first().copied().unwrap_or(0),
+                        wanted,
+                        out,
+                    );
                 }
             }
             Some(alu) if alu.op == AluOp::inot => {
                 let src = &alu.srcs[0];
-                self.terms(src.def, src.swizzle.first().copied().unwrap_or(0), !wanted, out);
+                self.terms(
+                    src.def,
+                    src.swizzle.first().copied().unwrap_or(0),
+                    !wanted,
+                    out,
+                );
             }
             _ => out.push((def, component, wanted)),
         }

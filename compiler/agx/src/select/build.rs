@@ -6,8 +6,8 @@ use mesa_nir::program::{Alu, AluOp, AluSrc, Def, DefId, Instr as NirInstr};
 use super::{Selector, words_of};
 use crate::error::Error;
 use crate::ir::{
-    AddMul, Base, Cmp, Cond, F2, IAdd, Instr, Logic, LogicOp, Ref, Select, ShiftImm, ShiftOp,
-    Src, Value,
+    AddMul, Base, Cmp, Cond, F2, IAdd, Instr, Logic, LogicOp, Ref, Select, ShiftImm, ShiftOp, Src,
+    Value,
 };
 
 impl<'p> Selector<'p> {
@@ -31,10 +31,13 @@ impl<'p> Selector<'p> {
     /// Word `index` of a definition.
     pub(super) fn word(&self, def: DefId, index: usize) -> Result<Src, Error> {
         let words = self.defs.get(def.0 as usize);
-        words.and_then(|w| w.get(index)).copied().ok_or_else(|| Error::Internal {
-            pass: "selection",
-            what: format!("word {index} of NIR value {} is not there", def.0),
-        })
+        words
+            .and_then(|w| w.get(index))
+            .copied()
+            .ok_or_else(|| Error::Internal {
+                pass: "selection",
+                what: format!("word {index} of NIR value {} is not there", def.0),
+            })
     }
 
     pub(super) fn bits(&self, def: DefId) -> u8 {
@@ -75,7 +78,10 @@ impl<'p> Selector<'p> {
     /// An operand's lane, narrower than 64 bits.
     pub(super) fn lane(&self, src: &AluSrc, lane: usize) -> Result<Src, Error> {
         let component = src.swizzle.get(lane).copied().unwrap_or(0);
-        self.word(src.def, usize::from(component) * words_of(self.bits(src.def)))
+        self.word(
+            src.def,
+            usize::from(component) * words_of(self.bits(src.def)),
+        )
     }
 
     /// Operand `index`, lane 0.
@@ -228,11 +234,7 @@ impl<'p> Selector<'p> {
     }
 
     /// The condition that a comparison makes; `None` for other operations.
-    pub(super) fn comparison(
-        &self,
-        alu: &Alu,
-        modifiers: bool,
-    ) -> Result<Option<Cond>, Error> {
+    pub(super) fn comparison(&self, alu: &Alu, modifiers: bool) -> Result<Option<Cond>, Error> {
         let (cmp, invert) = match alu.op {
             AluOp::flt => (Cmp::FLt, false),
             AluOp::fge => (Cmp::FGe, false),

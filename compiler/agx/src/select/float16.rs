@@ -30,7 +30,11 @@ impl Selector<'_> {
                 self.sfu(sfu.unwrap_or(SfuOp::Rcp), SfuType::F16, a, false)
             }
             AluOp::fadd | AluOp::fmul => {
-                let op = if alu.op == AluOp::fadd { AddMul::Add } else { AddMul::Mul };
+                let op = if alu.op == AluOp::fadd {
+                    AddMul::Add
+                } else {
+                    AddMul::Mul
+                };
                 let (mut a, mut b) = (self.half_operand(alu, 0)?, self.half_operand(alu, 1)?);
                 match (a.neg, b.neg) {
                     (true, true) if op == AddMul::Mul => (a.neg, b.neg) = (false, false),

@@ -50,7 +50,10 @@ impl Selector<'_> {
     fn system(&mut self, intrinsic: &Intrinsic, first: u8, narrow: bool) -> Result<(), Error> {
         let def = result(intrinsic)?;
         if def.bits != 32 || def.components > 3 {
-            return Err(Error::unsupported(format!("{:?} of {} bits", intrinsic.op, def.bits)));
+            return Err(Error::unsupported(format!(
+                "{:?} of {} bits",
+                intrinsic.op, def.bits
+            )));
         }
         let words: Vec<Src> = (0..def.components)
             .map(|component| {

@@ -9,7 +9,7 @@ use mesa_nir::program::{AtomicOp as NirAtomic, IndexKind, Intrinsic, IntrinsicOp
 use super::{Selector, words_of};
 use crate::error::Error;
 use crate::ir::{
-    Atomic, AtomicOp, Base, Format, LogicOp, Load, Ref, ShiftOp, Src, Store, Tuple, Value,
+    Atomic, AtomicOp, Base, Format, Load, LogicOp, Ref, ShiftOp, Src, Store, Tuple, Value,
 };
 
 /// Bits of NIR's access qualifiers.
@@ -208,7 +208,11 @@ impl Selector<'_> {
 
     /// A byte address within a space that is addressed by words, as a number of words. Constant multiples of 4 are
     /// divided where they are made, so that most addresses need no shift.
-    pub(super) fn word_index(&mut self, def: mesa_nir::program::DefId, depth: u32) -> Result<Src, Error> {
+    pub(super) fn word_index(
+        &mut self,
+        def: mesa_nir::program::DefId,
+        depth: u32,
+    ) -> Result<Src, Error> {
         use mesa_nir::program::AluOp;
         if let Some(bytes) = self.known(def, 0) {
             return Ok(Src::imm(bytes as u32 / 4));
@@ -229,7 +233,9 @@ impl Selector<'_> {
                     let factor = factor(self, 1).unwrap_or(0) / 4;
                     return Ok(self.imad(a, Src::imm(factor), Src::imm(0)));
                 }
-                AluOp::iadd if self.is_words(alu.srcs[0].def, 0) && self.is_words(alu.srcs[1].def, 0) => {
+                AluOp::iadd
+                    if self.is_words(alu.srcs[0].def, 0) && self.is_words(alu.srcs[1].def, 0) =>
+                {
                     let a = self.word_index(alu.srcs[0].def, depth + 1)?;
                     let b = self.word_index(alu.srcs[1].def, depth + 1)?;
                     return Ok(self.iadd(a, b));
@@ -305,6 +311,10 @@ fn atomic_op(intrinsic: &Intrinsic) -> Result<AtomicOp, Error> {
         Some(NirAtomic::xchg) => AtomicOp::Exchange,
         Some(NirAtomic::fadd) => AtomicOp::FAdd,
         Some(NirAtomic::cmpxchg) => AtomicOp::CompareExchange,
-        other => return Err(Error::unsupported(format!("the atomic operation {other:?}"))),
+        other => {
+            return Err(Error::unsupported(format!(
+                "the atomic operation {other:?}"
+            )));
+        }
     })
 }

@@ -219,7 +219,9 @@ impl<'p> Selector<'p> {
 
     fn list(&mut self, nodes: &'p [Node], depth: u32) -> Result<Fall, Error> {
         if depth > MAX_DEPTH {
-            return Err(Error::Limit(format!("control flow nested deeper than {MAX_DEPTH}")));
+            return Err(Error::Limit(format!(
+                "control flow nested deeper than {MAX_DEPTH}"
+            )));
         }
         let mut fall = Fall::Through;
         for node in nodes {
@@ -363,7 +365,8 @@ impl<'p> Selector<'p> {
             let preds = self.function.blocks[phi.block.index()].preds.clone();
             for pred in preds {
                 let origin = self.origins.get(pred.index()).copied().flatten();
-                let from = |(block, def): &(BlockId, DefId)| (Some(*block) == origin).then_some(*def);
+                let from =
+                    |(block, def): &(BlockId, DefId)| (Some(*block) == origin).then_some(*def);
                 let Some(def) = phi.srcs.iter().find_map(from) else {
                     return Err(Error::Internal {
                         pass: "selection",

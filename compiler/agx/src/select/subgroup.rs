@@ -56,8 +56,7 @@ impl Selector<'_> {
 
     fn bounded_lane(&mut self, intrinsic: &Intrinsic, lane: Src) -> Src {
         let bounded = self.producing_alu(intrinsic.srcs[1], 0).is_some_and(|alu| {
-            alu.op == AluOp::iand
-                && (0..2).any(|i| self.known_src(alu, i).is_some_and(|v| v <= 31))
+            alu.op == AluOp::iand && (0..2).any(|i| self.known_src(alu, i).is_some_and(|v| v <= 31))
         });
         if bounded { lane } else { self.masked(lane, 31) }
     }
