@@ -6,3 +6,5 @@ pub mod compare;
 pub mod corpus;
 pub mod device;
 pub mod element;
+pub mod ops;
+pub mod random;
