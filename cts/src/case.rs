@@ -27,6 +27,8 @@ pub struct Case {
     pub buffers: Vec<Buffer>,
 }
 
+/// One more than the highest descriptor set that the compiler can name.
+pub(crate) const MAX_SETS: u32 = 256;
 /// Most elements of an array of descriptors.
 pub(crate) const MAX_ELEMENTS: u32 = 4096;
 
@@ -53,6 +55,11 @@ impl Case {
             if buffer.kind == BufferKind::Address {
                 continue;
             }
+            ensure!(
+                buffer.set < MAX_SETS,
+                "{name}: sets are numbered up to {}",
+                MAX_SETS - 1
+            );
             ensure!(
                 buffer.element < MAX_ELEMENTS,
                 "{name}: arrays of descriptors have up to {MAX_ELEMENTS} elements"
