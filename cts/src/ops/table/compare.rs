@@ -4,6 +4,7 @@
 use std::cmp::Ordering;
 
 use crate::ops::lanes::Lanes;
+use crate::ops::module::Controls;
 use crate::ops::reference::expect::Expect;
 use crate::ops::reference::format;
 use crate::ops::test::OpTest;
@@ -118,7 +119,7 @@ fn any_all() -> OpTest {
         name: "OpAny OpAll bool".into(),
         operands: vec![four],
         results,
-        preserve: false,
+        controls: Controls::None,
         specialization: Vec::new(),
         body: Box::new(|m, operands| {
             let mut all = Vec::new();
