@@ -162,9 +162,7 @@ impl Lanes {
                 for lanes in *shape {
                     let operands: Vec<Id> = (0..operands.len())
                         .map(|at| {
-                            if shared.contains(&at) {
-                                whole[at].clone()
-                            } else if lanes.len() == 4 {
+                            if shared.contains(&at) || lanes.len() == 4 {
                                 whole[at].clone()
                             } else {
                                 module.components(operands[at], &whole[at], lanes)

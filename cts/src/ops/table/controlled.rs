@@ -29,7 +29,9 @@ const EXT: &[(&str, usize, Exact)] = &[
     ("NMax", 2, |v| v[0].max(v[1])),
 ];
 
-const COMPARISONS: &[(&str, fn(f64, f64) -> bool)] = &[
+type Holds = fn(f64, f64) -> bool;
+
+const COMPARISONS: &[(&str, Holds)] = &[
     ("OpFOrdEqual", |x, y| x == y),
     ("OpFUnordNotEqual", |x, y| x != y),
     ("OpFOrdLessThan", |x, y| x < y),
