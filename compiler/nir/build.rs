@@ -25,6 +25,7 @@ const SHIM: &[&str] = &[
     "shim/export.c",
     "shim/apple9/check.c",
     "shim/apple9/hoist.c",
+    "shim/apple9/opt_index.c",
     "shim/apple9/lower.c",
     "shim/apple9/lower_access.c",
     "shim/apple9/lower_alu.c",

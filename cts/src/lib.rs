@@ -7,3 +7,4 @@ pub mod corpus;
 pub mod device;
 pub mod element;
 pub mod ops;
+pub mod random;

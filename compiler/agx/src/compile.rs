@@ -73,6 +73,7 @@ pub fn compile_program(
         mut pointers,
     } = select::select(program)?;
     check(&function, "selection")?;
+    opt::factor_rotates(&mut function);
     opt::eliminate_dead_code(&mut function);
     check(&function, "dead-code elimination")?;
     legalize::legalize(&mut function);

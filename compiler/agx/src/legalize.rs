@@ -14,7 +14,7 @@ use crate::emit::{accepts, accepts_cond};
 use crate::ir::{Block, End, Function, Imm, Instr, Mov, Ref, Shape, Src, Value};
 
 /// Legalises every operand.
-pub fn legalize(function: &mut Function) {
+pub(crate) fn legalize(function: &mut Function) {
     let mut pass = Legalize {
         num_values: function.num_values,
         shared: BTreeMap::new(),

@@ -173,6 +173,7 @@ impl CompilerOptions {
             .lower_device_index_to_zero(true)
             .lower_to_scalar(true)
             .has_isub(true)
+            .has_rotate32(true)
             .has_amul(true)
             .has_cs_global_id(true)
             .max_unroll_iterations(32)

@@ -478,6 +478,47 @@ fn half_precision() {
     }
 }
 
+#[test]
+fn rounding_to_half_precision() {
+    let program = program("run_rounding", false);
+    for round in 0..100 {
+        let x: Vec<f32> = interesting(round, 32)
+            .iter()
+            .map(|&v| {
+                f32::from_bits((v as u32) % 0x1000_0000 + 0x3700_0000)
+                    * if v >> 40 & 1 == 0 { 1.0 } else { -1.0 }
+            })
+            .chain([65519.0, 65520.0, -70000.0, f32::INFINITY, 1e-9, 0.0, -0.0])
+            .skip(7)
+            .collect();
+        let mut machine = machine_of(&program, &[bytes(&x, |v| v.to_le_bytes()), vec![0; 64]]);
+        machine.run();
+        let (quantized, halves) = (machine.words(buffer(0)), &machine.memory[&buffer(1)]);
+        for (lane, &x) in x.iter().enumerate() {
+            let half = u16::from_le_bytes([halves[lane * 2], halves[lane * 2 + 1]]);
+            let got = half_to_f32(half);
+            // The nearest number towards zero: not larger, and the next one is.
+            assert!(
+                got.abs() <= x.abs() && got.is_sign_negative() == x.is_sign_negative(),
+                "{x}: {got}"
+            );
+            if x.is_finite() {
+                assert!(
+                    half & 0x7fff == 0x7bff || half_to_f32(half + 1).abs() > x.abs(),
+                    "{x}: {got}"
+                );
+            }
+            let nearest = half_to_f32(f32_to_half(x));
+            let expected = if x.abs() < 2.0_f32.powi(-14) {
+                0.0 * x.signum()
+            } else {
+                nearest
+            };
+            assert_eq!(f32::from_bits(quantized[lane]), expected, "{x}");
+        }
+    }
+}
+
 fn early(n: i32) -> i32 {
     let mut sum = 0;
     for i in 0..40 {
@@ -689,7 +730,7 @@ fn workgroup_and_private_memory() {
         assert_eq!(r(4), x[other] << 1);
         assert_eq!(r(5), u32::from(x[other] > 100));
         assert_eq!(r(6), if lane % 20 < 12 { 2 } else { 1 });
-        assert_eq!(r(7), a * (a % 12) + (a + a % 16 & 255));
+        assert_eq!(r(7), a * (a % 12) + ((a + a % 16) & 255));
     }
 }
 
@@ -863,4 +904,77 @@ fn pointers_chosen_at_run_time() {
             assert_eq!(out[i], 2 * x + i as u32, "{i}");
         }
     }
+}
+
+/// A module whose function `f0` calls `f1` twice, that `f2` twice, and so on.
+fn calls(levels: usize) -> String {
+    let mut text = "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\"\n\
+                    OpExecutionMode %main LocalSize 1 1 1\n%void = OpTypeVoid\n%fn = OpTypeFunction %void\n"
+        .to_owned();
+    for level in 0..levels {
+        text += &format!("%f{level} = OpFunction %void None %fn\n%l{level} = OpLabel\n");
+        if level + 1 < levels {
+            for call in 0..2 {
+                text += &format!("%c{level}_{call} = OpFunctionCall %void %f{}\n", level + 1);
+            }
+        }
+        text += "OpReturn\nOpFunctionEnd\n";
+    }
+    text + "%main = OpFunction %void None %fn\n%e = OpLabel\n%c = OpFunctionCall %void %f0\nOpReturn\nOpFunctionEnd\n"
+}
+
+#[test]
+fn calls_that_multiply_are_refused() {
+    let lower = |levels| {
+        let words = assemble(&calls(levels)).expect("assembles");
+        let shader = apple9_shader(&words, "main").expect("translates");
+        shader.lower_compute(&apple9_lowering(false))
+    };
+    lower(8).expect("256 calls").export().expect("exports");
+    for levels in [24, 60] {
+        let error = lower(levels).expect_err("too many").to_string();
+        assert!(error.contains("call each other"), "{error}");
+    }
+}
+
+/// A module with nested selections, each on another element of a buffer.
+fn nested(depth: usize) -> String {
+    let mut text = "OpCapability Shader\nOpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %main \"main\" %b\n\
+                    OpExecutionMode %main LocalSize 1 1 1\nOpDecorate %a ArrayStride 4\nOpDecorate %s Block\n\
+                    OpMemberDecorate %s 0 Offset 0\nOpDecorate %b DescriptorSet 0\nOpDecorate %b Binding 0\n\
+                    %void = OpTypeVoid\n%fn = OpTypeFunction %void\n%bool = OpTypeBool\n%u = OpTypeInt 32 0\n\
+                    %a = OpTypeRuntimeArray %u\n%s = OpTypeStruct %a\n%ps = OpTypePointer StorageBuffer %s\n\
+                    %p = OpTypePointer StorageBuffer %u\n%b = OpVariable %ps StorageBuffer\n%zero = OpConstant %u 0\n"
+        .to_owned();
+    for n in 0..depth {
+        text += &format!("%n{n} = OpConstant %u {}\n", n + 1);
+    }
+    text += "%main = OpFunction %void None %fn\n%e = OpLabel\n";
+    for n in 0..depth {
+        text += &format!(
+            "%p{n} = OpAccessChain %p %b %zero %n{n}\n%v{n} = OpLoad %u %p{n}\n%c{n} = OpINotEqual %bool %v{n} %zero\n\
+             OpSelectionMerge %m{n} None\nOpBranchConditional %c{n} %t{n} %m{n}\n%t{n} = OpLabel\nOpStore %p{n} %n0\n"
+        );
+    }
+    for n in (0..depth).rev() {
+        text += &format!("OpBranch %m{n}\n%m{n} = OpLabel\nOpStore %p{n} %n1\n");
+        if n > 0 {
+            text = text.replace(&format!("OpStore %p{n} %n1\n"), "OpStore %p0 %n1\n");
+        }
+    }
+    text + "OpReturn\nOpFunctionEnd\n"
+}
+
+#[test]
+fn control_flow_that_nests_too_deeply_is_refused() {
+    let lower = |depth| {
+        let words = assemble(&nested(depth)).expect("assembles");
+        let shader = apple9_shader(&words, "main").expect("translates");
+        shader
+            .lower_compute(&apple9_lowering(false))
+            .and_then(|s| s.export())
+    };
+    lower(40).expect("not so deep");
+    let error = lower(200).expect_err("too deep").to_string();
+    assert!(error.contains("nested deeper"), "{error}");
 }

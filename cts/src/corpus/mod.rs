@@ -7,6 +7,7 @@ pub mod content;
 mod entry;
 pub mod module;
 pub mod source;
+pub mod yardstick;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

@@ -15,7 +15,7 @@ enum Origin {
 }
 
 /// Removes dead instructions and phis; makes unused results of atomics none.
-pub fn eliminate_dead_code(function: &mut Function) {
+pub(crate) fn eliminate_dead_code(function: &mut Function) {
     let live = mark(function);
     for block in &mut function.blocks {
         block.phis.retain(|phi| live.contains(phi.dst));
@@ -34,7 +34,7 @@ fn mark(function: &Function) -> ValueSet {
     let mut origins: Vec<Option<Origin>> = vec![None; function.num_values as usize];
     let mut live = ValueSet::new(function.num_values);
     let mut work = Vec::new();
-    let mut need = |value: Value, live: &mut ValueSet, work: &mut Vec<Value>| {
+    let need = |value: Value, live: &mut ValueSet, work: &mut Vec<Value>| {
         if live.insert(value) {
             work.push(value);
         }

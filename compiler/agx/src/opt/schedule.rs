@@ -29,7 +29,7 @@ fn latency(instr: &Instr) -> u32 {
 }
 
 /// Reorders the instructions of every block.
-pub fn schedule(function: &mut Function) {
+pub(crate) fn schedule(function: &mut Function) {
     let liveness = Liveness::of(function);
     for id in function.block_ids() {
         let instrs = std::mem::take(&mut function.blocks[id.index()].instrs);

@@ -146,7 +146,7 @@ impl Allocator<'_> {
         self.enter(block, &phis, &live)?;
         let mut out = Vec::with_capacity(instrs.len() + instrs.len() / 8);
         for (i, (instr, ends)) in instrs.into_iter().zip(ends).enumerate() {
-            self.instr(instr, &ends, &mut out)?;
+            self.instr(block, instr, &ends, &mut out)?;
             self.hints.reached(block.0, i as u32);
         }
         if let End::If { cond, .. } = &mut end {
@@ -201,13 +201,25 @@ impl Allocator<'_> {
         self.state.loc[value.0 as usize].ok_or_else(|| format!("{value} lies in no register"))
     }
 
-    fn instr(&mut self, mut instr: Instr, ends: &Ends, out: &mut Vec<Instr>) -> Result<(), String> {
+    fn instr(
+        &mut self,
+        block: Block,
+        mut instr: Instr,
+        ends: &Ends,
+        out: &mut Vec<Instr>,
+    ) -> Result<(), String> {
         let before = self.state.free;
         let Placement {
             copies,
             sources,
             destinations,
-        } = place(&mut self.state, &self.hints, &instr, &ends.dying)?;
+        } = place(
+            &mut self.state,
+            &self.hints,
+            &instr,
+            &ends.dying,
+            self.liveness.live_out(block),
+        )?;
         if !copies.is_empty() {
             let mut spare = before;
             for (to, _) in &copies {

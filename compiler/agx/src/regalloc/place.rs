@@ -8,13 +8,16 @@
 //!
 //! A member moves for good, so that a later use finds it there, unless somebody else still needs its value: then the
 //! window gets a copy that ends with the instruction. That is so for values that the instruction destroys, or reads and
-//! writes, but which live on, and for values that several groups want in several places.
+//! writes, but which live on, and for values that several groups want in several places. It is also so, while registers
+//! last, for values that other blocks need and nobody wants in the new place: around a loop or behind an `if` they would
+//! have to be moved back.
 //!
 //! What lies well may stand in the way when the file is nearly full and cut into pieces. Then a second attempt packs all
 //! groups side by side from r0 on, which is dear, but succeeds whenever they fit.
 
 use arrayvec::ArrayVec;
 
+use crate::analysis::ValueSet;
 use crate::ir::{Instr, Shape, Value};
 
 use super::RegSet;
@@ -36,6 +39,9 @@ pub(crate) struct Placement {
     pub(crate) destinations: ArrayVec<u8, 4>,
 }
 
+/// So many free registers allow copies that are not strictly needed.
+const ROOMY: u32 = 16;
+
 /// Finds registers, and brings `state` up to date with the moves before the instruction. It does not end the values
 /// that die there nor put the destinations in.
 pub(crate) fn place(
@@ -43,6 +49,7 @@ pub(crate) fn place(
     hints: &Hints,
     instr: &Instr,
     dying: &[Value],
+    live_out: &ValueSet,
 ) -> Result<Placement, String> {
     let groups = source_groups(instr);
     if groups
@@ -51,13 +58,16 @@ pub(crate) fn place(
     {
         return Err(format!("`{instr}` writes over an operand that is no value"));
     }
+    let state_free = state.free;
     for packed in [false, true] {
         let mut placer = Placer {
-            free_before: state.free,
+            free_before: state_free,
             state,
             hints,
             groups: &groups,
             dying,
+            live_out,
+            roomy: !packed && state_free.len() >= ROOMY,
             claimed: RegSet::EMPTY,
             ending: RegSet::EMPTY,
             pinned: ArrayVec::new(),
@@ -87,6 +97,9 @@ struct Placer<'a> {
     hints: &'a Hints,
     groups: &'a SourceGroups,
     dying: &'a [Value],
+    live_out: &'a ValueSet,
+    /// There are registers for copies that are not strictly needed.
+    roomy: bool,
     /// Registers that the instruction reads.
     claimed: RegSet,
     /// Those among them whose content nobody needs afterwards.
@@ -164,14 +177,37 @@ impl Placer<'_> {
         self.survives(value) || self.groups.iter().any(|g| read(&g))
     }
 
-    /// Can the value itself, not a copy, come to this place of this group?
-    fn moves_itself(&self, group: &SourceGroup, place: usize) -> bool {
+    /// Does the value itself, not a copy, come to this place of this group?
+    fn moves_itself(&self, group: &SourceGroup, place: usize, base: u8) -> bool {
         let Some(value) = group.members[place] else {
             return false;
         };
         let gone = self.pinned.contains(&value) || group.members[..place].contains(&Some(value));
         let kept = group.is_exclusive() && self.needed_intact(value);
-        !gone && !kept
+        !gone && !kept && !self.better_stays(group, value, place, base)
+    }
+
+    /// A value that other blocks need would have to be moved back, or others would have to move theirs. That is right
+    /// only if somebody else wants it in the new place.
+    fn better_stays(&self, group: &SourceGroup, value: Value, place: usize, base: u8) -> bool {
+        let Some(from) = self.state.loc[value.0 as usize] else {
+            return false;
+        };
+        if (base..base + group.members.len() as u8).contains(&from) {
+            // It is in place, or in the way of another member.
+            return false;
+        }
+        let cost = |r: u8| self.hints.cost(value, r, &self.state.free);
+        self.roomy && self.live_out.contains(value) && cost(base + place as u8) >= cost(from)
+    }
+
+    /// What it costs to move a value out of the way. One that other blocks need has to come back.
+    fn eviction(&self, value: Value) -> i32 {
+        1 + if self.live_out.contains(value) {
+            2 * MOVE
+        } else {
+            MOVE
+        }
     }
 
     /// Moves that a window takes, in the unit of [`MOVE`], or `None` if it is impossible.
@@ -191,7 +227,7 @@ impl Placer<'_> {
                 }
                 return None;
             }
-            let itself = self.moves_itself(group, i);
+            let itself = self.moves_itself(group, i, base);
             let occupant = self.state.at[register as usize];
             if occupant == Some(value) {
                 // In place, or what survives has to leave it.
@@ -204,8 +240,8 @@ impl Placer<'_> {
             }
             if let Some(other) = occupant {
                 let moves_too = (0..group.members.len())
-                    .any(|j| group.members[j] == Some(other) && self.moves_itself(group, j));
-                cost += if moves_too { 0 } else { MOVE + 1 };
+                    .any(|j| group.members[j] == Some(other) && self.moves_itself(group, j, base));
+                cost += if moves_too { 0 } else { self.eviction(other) };
             }
         }
         Some(cost)
@@ -251,7 +287,7 @@ impl Placer<'_> {
             .filter(|i| group.members[*i].is_some() && !self.claimed.contains(base + *i as u8))
             .collect();
         let itself: ArrayVec<bool, 4> = (0..group.members.len())
-            .map(|i| self.moves_itself(group, i))
+            .map(|i| self.moves_itself(group, i, base))
             .collect();
         for i in 0..group.members.len() {
             if group.members[i].is_some() {
@@ -314,8 +350,8 @@ impl Placer<'_> {
                         return None;
                     }
                     shared += 1;
-                } else if self.state.at[register as usize].is_some() {
-                    cost += MOVE + 1;
+                } else if let Some(other) = self.state.at[register as usize] {
+                    cost += self.eviction(other);
                     evicted += 1;
                 } else {
                     free += 1;

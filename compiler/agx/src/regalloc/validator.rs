@@ -377,13 +377,12 @@ fn shapes(instr: &Instr) -> Result<(), String> {
                 _ => {}
             }
         }
-        if (usize::from(first) + registers.len() - place) < registers.len()
-            || (usize::from(first) - place.min(first.into())) % usize::from(shape.align) != 0
-        {
-            complain(format!(
+        match usize::from(first).checked_sub(place) {
+            Some(base) if base % usize::from(shape.align) == 0 => {}
+            _ => complain(format!(
                 "r{first} does not have the alignment {}",
                 shape.align
-            ));
+            )),
         }
     };
     let mut sources: Vec<(u8, Shape)> = Vec::new();

@@ -540,8 +540,35 @@ impl Selector<'_> {
         Ok(self.iadd(a, b))
     }
 
+    /// Boolean "and" and "or" with a comparison that nothing else reads: a select on it, which the comparison is part of.
+    fn conditional(&mut self, alu: &Alu) -> Result<Option<Src>, Error> {
+        if alu.def.bits != 1 || !matches!(alu.op, AluOp::iand | AluOp::ior) {
+            return Ok(None);
+        }
+        for (folded, other) in [(1, 0), (0, 1)] {
+            let Some(inner) = self.source_alu(&alu.srcs[folded]) else {
+                continue;
+            };
+            if self.use_count(inner.def.id) == 1
+                && let Some(cond) = self.comparison(inner, true)?
+            {
+                let rest = self.src(alu, other)?;
+                let result = if alu.op == AluOp::iand {
+                    self.select(cond, rest, Src::imm(0))
+                } else {
+                    self.select(cond, Src::imm(1), rest)
+                };
+                return Ok(Some(result));
+            }
+        }
+        Ok(None)
+    }
+
     /// And, or, exclusive or; a complemented operand becomes part of the truth table.
     fn bitwise(&mut self, alu: &Alu) -> Result<Src, Error> {
+        if let Some(result) = self.conditional(alu)? {
+            return Ok(result);
+        }
         let (plain, with_not) = match alu.op {
             AluOp::iand => (LogicOp::And, Some(LogicOp::AndNot)),
             AluOp::ior => (LogicOp::Or, Some(LogicOp::OrNot)),

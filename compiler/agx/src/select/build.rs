@@ -6,7 +6,7 @@ use mesa_nir::program::{Alu, AluOp, AluSrc, Def, DefId, Instr as NirInstr};
 use super::{Selector, words_of};
 use crate::error::Error;
 use crate::ir::{
-    AddMul, Base, Cmp, Cond, F2, IAdd, Instr, Logic, LogicOp, Mov, Ref, Select, ShiftImm, ShiftOp,
+    AddMul, Base, Cmp, Cond, F2, IAdd, Instr, Logic, LogicOp, Ref, Select, ShiftImm, ShiftOp,
     Src, Value,
 };
 
@@ -131,13 +131,6 @@ impl<'p> Selector<'p> {
     pub(super) fn result<I: Into<Instr>>(&mut self, def: &Def, build: impl FnOnce(Value) -> I) {
         let src = self.make(build);
         self.define(def, vec![src]);
-    }
-
-    pub(super) fn mov(&mut self, src: Src) -> Src {
-        self.make(|dst| Mov {
-            dst: dst.into(),
-            src,
-        })
     }
 
     pub(super) fn logic(&mut self, op: LogicOp, a: Src, b: Src) -> Src {

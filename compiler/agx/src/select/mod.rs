@@ -10,6 +10,7 @@
 //! undefined, and are extended where those would matter.
 
 mod alu;
+mod breaks;
 mod build;
 mod constant;
 mod float16;
@@ -112,8 +113,8 @@ struct Selector<'p> {
     widths: Vec<u8>,
     producers: Vec<Option<&'p NirInstr>>,
     uses: Vec<u32>,
-    /// Our block of each NIR block.
-    blocks: Vec<Option<Block>>,
+    /// The NIR block that each of our blocks ends as, for phis.
+    origins: Vec<Option<BlockId>>,
     /// Phis to complete when every block is there.
     phis: Vec<PendingPhi<'p>>,
     loops: Vec<LoopState>,
@@ -156,7 +157,7 @@ impl<'p> Selector<'p> {
             widths: vec![0; count],
             producers: vec![None; count],
             uses: vec![0; count],
-            blocks: vec![None; program.num_blocks as usize],
+            origins: Vec::new(),
             phis: Vec::new(),
             loops: Vec::new(),
         };
@@ -233,9 +234,7 @@ impl<'p> Selector<'p> {
     }
 
     fn block(&mut self, block: &'p mesa_nir::program::Block, fall: Fall) -> Result<Fall, Error> {
-        if let Some(slot) = self.blocks.get_mut(block.id.0 as usize) {
-            *slot = Some(Block(self.function.blocks.len() as u32));
-        }
+        self.origin(block.id);
         for instr in &block.instrs {
             match instr {
                 NirInstr::Alu(alu) => self.alu(alu)?,
@@ -253,7 +252,18 @@ impl<'p> Selector<'p> {
         Ok(fall)
     }
 
+    /// The block being filled is this one of NIR's.
+    fn origin(&mut self, block: BlockId) {
+        let index = self.current_id().index();
+        self.origins.resize(index.max(self.origins.len()), None);
+        self.origins.truncate(index);
+        self.origins.push(Some(block));
+    }
+
     fn selection(&mut self, selection: &'p If, depth: u32) -> Result<(), Error> {
+        if let Some(split) = self.split_break(selection) {
+            return self.breaks(&split);
+        }
         let cond = self.branch_condition(selection.condition)?;
         let nowhere = Block(0);
         let head = self.finish(End::If {
@@ -352,9 +362,8 @@ impl<'p> Selector<'p> {
         for phi in std::mem::take(&mut self.phis) {
             let preds = self.function.blocks[phi.block.index()].preds.clone();
             for pred in preds {
-                let from = |(block, def): &(BlockId, DefId)| {
-                    (self.blocks.get(block.0 as usize) == Some(&Some(pred))).then_some(*def)
-                };
+                let origin = self.origins.get(pred.index()).copied().flatten();
+                let from = |(block, def): &(BlockId, DefId)| (Some(*block) == origin).then_some(*def);
                 let Some(def) = phi.srcs.iter().find_map(from) else {
                     return Err(Error::Internal {
                         pass: "selection",

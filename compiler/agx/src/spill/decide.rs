@@ -12,14 +12,14 @@
 
 use std::collections::BTreeSet;
 
-use crate::analysis::{Dominators, Liveness, ValueSet};
+use crate::analysis::{Liveness, ValueSet};
 use crate::ir::{Block, End, Function, Instr, Phi, Src, Value};
 use crate::regalloc::constraints::{
     Sharing, SourceGroup, extra_registers, for_each_distinct, sharing, source_groups,
 };
 
 use super::next_use::{LEAVING_LOOP, NEVER, NextUses};
-use super::pressure;
+use super::{pressure, reachable};
 
 /// Something to insert.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,15 +63,22 @@ pub(crate) struct Plan {
     pub(crate) remade: Vec<Option<Instr>>,
 }
 
-struct Decider<'f> {
+/// What is known of a function, whatever the limit is.
+#[derive(Debug)]
+pub(crate) struct Facts<'f> {
     function: &'f Function,
     liveness: Liveness,
     next_uses: NextUses,
     pressure: Vec<u32>,
     reachable: Vec<bool>,
-    limit: u32,
     /// Loop depth of each value's definition.
     depth: Vec<u32>,
+    remade: Vec<Option<Instr>>,
+}
+
+struct Decider<'f> {
+    facts: &'f Facts<'f>,
+    limit: u32,
     plan: Plan,
 }
 
@@ -83,52 +90,53 @@ struct Walk {
     actions: Vec<(u32, Action)>,
 }
 
-/// Decides for a limit of registers.
-pub(crate) fn decide(function: &Function, limit: u32) -> Result<Plan, String> {
-    let liveness = Liveness::of(function);
-    let dominators = Dominators::of(function);
-    let mut depth = vec![0; function.num_values as usize];
-    let mut remade = vec![None; function.num_values as usize];
-    for data in &function.blocks {
-        for phi in &data.phis {
-            depth[phi.dst.0 as usize] = data.loop_depth;
+impl Facts<'_> {
+    pub(crate) fn of(function: &Function) -> Facts<'_> {
+        let liveness = Liveness::of(function);
+        let mut depth = vec![0; function.num_values as usize];
+        let mut remade = vec![None; function.num_values as usize];
+        for data in &function.blocks {
+            for phi in &data.phis {
+                depth[phi.dst.0 as usize] = data.loop_depth;
+            }
+            for instr in &data.instrs {
+                instr.for_each_dst_value(|value| {
+                    depth[value.0 as usize] = data.loop_depth;
+                    if instr.is_rematerializable() {
+                        remade[value.0 as usize] = Some(instr.clone());
+                    }
+                });
+            }
         }
-        for instr in &data.instrs {
-            instr.for_each_dst_value(|value| {
-                depth[value.0 as usize] = data.loop_depth;
-                if instr.is_rematerializable() {
-                    remade[value.0 as usize] = Some(instr.clone());
-                }
-            });
+        Facts {
+            next_uses: NextUses::of(function, &liveness),
+            pressure: pressure::of_blocks(function, &liveness),
+            reachable: reachable(function),
+            liveness,
+            function,
+            depth,
+            remade,
         }
     }
-    let blocks = vec![BlockPlan::default(); function.blocks.len()];
+}
+
+/// Decides for a limit of registers.
+pub(crate) fn decide(facts: &Facts<'_>, limit: u32) -> Result<Plan, String> {
+    let function = facts.function;
     let mut decider = Decider {
-        next_uses: NextUses::of(function, &liveness),
-        pressure: pressure::of_blocks(function, &liveness),
-        reachable: function
-            .block_ids()
-            .map(|b| dominators.is_reachable(b))
-            .collect(),
-        liveness,
-        function,
+        facts,
         limit,
-        depth,
         plan: Plan {
-            blocks,
+            blocks: vec![BlockPlan::default(); function.blocks.len()],
             early: BTreeSet::new(),
-            remade,
+            remade: facts.remade.clone(),
         },
     };
-    for block in function.block_ids() {
-        if decider.reachable[block.index()] {
-            decider.block(block)?;
-        }
+    for block in function.block_ids().filter(|b| facts.reachable[b.index()]) {
+        decider.block(block)?;
     }
-    for block in function.block_ids() {
-        if decider.reachable[block.index()] {
-            decider.edges(block);
-        }
+    for block in function.block_ids().filter(|b| facts.reachable[b.index()]) {
+        decider.edges(block);
     }
     Ok(decider.plan)
 }
@@ -139,7 +147,7 @@ impl Decider<'_> {
     }
 
     fn block(&mut self, block: Block) -> Result<(), String> {
-        let data = &self.function.blocks[block.index()];
+        let data = &self.facts.function.blocks[block.index()];
         let (registers, stored) = self.entry(block);
         let entry = registers.clone();
         let mut walk = Walk {
@@ -154,7 +162,7 @@ impl Decider<'_> {
             instr.for_each_dst(|group, _| results += group.len() as u32);
             self.make_room(&mut walk, i as u32, &groups, results, sharing(instr))?;
             instr.for_each_dst_value(|value| {
-                if self.next_uses.from(block, i as u32 + 1, value) != NEVER {
+                if self.facts.next_uses.from(block, i as u32 + 1, value) != NEVER {
                     walk.registers.insert(value);
                 }
             });
@@ -188,7 +196,7 @@ impl Decider<'_> {
     ) -> Result<(), String> {
         let mut sources: Vec<Value> = Vec::new();
         for_each_distinct(groups, |value| sources.push(value));
-        let ends = |v: Value| self.next_uses.from(walk.block, place + 1, v) == NEVER;
+        let ends = |v: Value| self.facts.next_uses.from(walk.block, place + 1, v) == NEVER;
         let dying: Vec<Value> = sources.iter().copied().filter(|v| ends(*v)).collect();
         let extra = extra_registers(groups, |v| !dying.contains(&v));
         let missing: Vec<Value> = sources
@@ -231,7 +239,7 @@ impl Decider<'_> {
 
     /// The distance of the next use, larger for what costs less to lose.
     fn worth_leaving(&self, walk: &Walk, place: u32, value: Value) -> (u32, Value) {
-        let distance = self.next_uses.from(walk.block, place, value);
+        let distance = self.facts.next_uses.from(walk.block, place, value);
         let cheapness = match () {
             () if self.is_remade(value) => 6,
             () if walk.stored.contains(value) => 2,
@@ -246,21 +254,21 @@ impl Decider<'_> {
             return;
         }
         walk.actions.push((place, Action::Spill(value)));
-        let here = self.function.blocks[walk.block.index()].loop_depth;
-        if self.depth[value.0 as usize] < here {
+        let here = self.facts.function.blocks[walk.block.index()].loop_depth;
+        if self.facts.depth[value.0 as usize] < here {
             self.plan.early.insert(value);
         }
     }
 
     /// `W` and `S` at the beginning of a block.
     fn entry(&self, block: Block) -> (BTreeSet<Value>, ValueSet) {
-        let data = &self.function.blocks[block.index()];
-        let live_in = self.liveness.live_in(block);
+        let data = &self.facts.function.blocks[block.index()];
+        let live_in = self.facts.liveness.live_in(block);
         let seen: Vec<(usize, &BlockPlan)> = data
             .preds
             .iter()
             .enumerate()
-            .filter(|(_, p)| **p < block && self.reachable[p.index()])
+            .filter(|(_, p)| **p < block && self.facts.reachable[p.index()])
             .map(|(edge, p)| (edge, &self.plan.blocks[p.index()]))
             .collect();
         let last = data.preds.iter().copied().filter(|p| *p >= block).max();
@@ -268,7 +276,7 @@ impl Decider<'_> {
             Some(last) => self.header_entry(block, last, &seen),
             None => self.join_entry(block, &seen),
         };
-        let mut stored = ValueSet::new(self.function.num_values);
+        let mut stored = ValueSet::new(self.facts.function.num_values);
         for value in live_in.iter() {
             let everywhere = seen.iter().all(|(_, p)| p.stored.contains(value));
             if !self.is_remade(value) && (everywhere || !registers.contains(&value)) {
@@ -295,14 +303,14 @@ impl Decider<'_> {
 
     /// Live values and results of phis, nearest use first.
     fn candidates(&self, block: Block) -> Vec<(u32, Value, Option<&Phi>)> {
-        let phis = self.function.blocks[block.index()]
+        let phis = self.facts.function.blocks[block.index()]
             .phis
             .iter()
             .map(|p| (p.dst, Some(p)));
-        let live = self.liveness.live_in(block).iter().map(|v| (v, None));
+        let live = self.facts.liveness.live_in(block).iter().map(|v| (v, None));
         let mut all: Vec<_> = live
             .chain(phis)
-            .map(|(v, phi)| (self.next_uses.at_entry(block, v), v, phi))
+            .map(|(v, phi)| (self.facts.next_uses.at_entry(block, v), v, phi))
             .filter(|(distance, ..)| *distance != NEVER)
             .collect();
         all.sort_by_key(|(distance, value, _)| (*distance, *value));
@@ -341,7 +349,7 @@ impl Decider<'_> {
             .partition(|(d, ..)| *d < LEAVING_LOOP);
         let mut registers: BTreeSet<Value> = used.iter().take(limit).map(|(_, v, _)| *v).collect();
         let worst = (block.index()..=last.index())
-            .map(|b| self.pressure[b])
+            .map(|b| self.facts.pressure[b])
             .max()
             .unwrap_or(0);
         let inside = worst.saturating_sub(through.len() as u32) as usize;
@@ -356,9 +364,11 @@ impl Decider<'_> {
 
     /// Makes both sides of the edges into a block agree.
     fn edges(&mut self, block: Block) {
-        let data = &self.function.blocks[block.index()];
+        let data = &self.facts.function.blocks[block.index()];
         for (edge, pred) in data.preds.iter().enumerate() {
-            if !self.reachable[pred.index()] || self.function.successors(*pred).count() > 1 {
+            if !self.facts.reachable[pred.index()]
+                || self.facts.function.successors(*pred).count() > 1
+            {
                 // Behind a branch the arm begins as the branch left it.
                 continue;
             }
@@ -367,7 +377,7 @@ impl Decider<'_> {
                 &self.plan.blocks[block.index()],
             );
             let mut actions = Vec::new();
-            for value in self.liveness.live_in(block).iter() {
+            for value in self.facts.liveness.live_in(block).iter() {
                 if !to.entry.contains(&value)
                     && from.exit.contains(&value)
                     && !from.stored.contains(value)
@@ -377,7 +387,7 @@ impl Decider<'_> {
                 }
             }
             let mut fills = BTreeSet::new();
-            for value in self.liveness.live_in(block).iter() {
+            for value in self.facts.liveness.live_in(block).iter() {
                 if to.entry.contains(&value) && !from.exit.contains(&value) {
                     fills.insert(value);
                 }
@@ -420,7 +430,7 @@ impl Decider<'_> {
             actions.extend(first.into_iter().map(Action::Fill));
             actions.extend(phis);
             actions.extend(fills.into_iter().map(Action::Fill));
-            let end = self.function.blocks[pred.index()].instrs.len() as u32;
+            let end = self.facts.function.blocks[pred.index()].instrs.len() as u32;
             let plan = &mut self.plan.blocks[pred.index()].actions;
             plan.extend(actions.into_iter().map(|a| (end, a)));
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Spilling: keeps the number of values in registers within a limit, before registers are allocated.
 //!
-//! [`pressure`] counts how many registers each point needs. If that is too much, [`decide`] chooses with the distances
+//! [`mod@pressure`] counts how many registers each point needs. If that is too much, [`decide`] chooses with the distances
 //! of [`next_use`] which values leave registers and come back where, [`words`] finds room for them in scratch memory,
 //! and [`rewrite`] inserts the stores and fills. Values that cost nothing to make again are never stored.
 //!
@@ -51,16 +51,18 @@ pub fn run(function: &mut Function, limit: u32) -> Result<Spilled, String> {
     strip_unreachable(&mut simple);
     remove_unread_phis(&mut simple);
     remove_single_source_phis(&mut simple)?;
-    let mut worst = 0;
-    for target in (limit.saturating_sub(SLACK)..=limit).rev() {
+    let facts = decide::Facts::of(&simple);
+    let (mut target, mut worst) = (limit, 0);
+    while target + SLACK >= limit {
         let mut attempt = simple.clone();
-        let plan = decide::decide(&attempt, target)?;
+        let plan = decide::decide(&facts, target)?;
         let spilled = rewrite::rewrite(&mut attempt, &plan)?;
         worst = pressure::of_function(&attempt);
         if worst <= limit {
             *function = attempt;
             return Ok(spilled);
         }
+        target = target.saturating_sub((worst - limit).div_ceil(2));
     }
     Err(format!(
         "{worst} registers are needed in spite of spilling, {limit} are there"
@@ -73,13 +75,18 @@ pub fn pressure(function: &Function) -> u32 {
     pressure::of_function(function)
 }
 
-/// Empties blocks that no way leads to; they cannot stand in the way then.
-fn strip_unreachable(function: &mut Function) {
+/// By block: is there a way to it?
+fn reachable(function: &Function) -> Vec<bool> {
     let dominators = Dominators::of(function);
-    let reachable: Vec<bool> = function
+    function
         .block_ids()
         .map(|b| dominators.is_reachable(b))
-        .collect();
+        .collect()
+}
+
+/// Empties blocks that no way leads to; they cannot stand in the way then.
+fn strip_unreachable(function: &mut Function) {
+    let reachable = reachable(function);
     for (data, here) in function.blocks.iter_mut().zip(&reachable) {
         let nothing = |src: &mut Src| src.from = Ref::Imm(0);
         for phi in &mut data.phis {

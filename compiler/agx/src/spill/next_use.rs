@@ -17,11 +17,21 @@ pub(crate) const LEAVING_LOOP: Distance = 1 << 20;
 /// Nobody uses it any more.
 pub(crate) const NEVER: Distance = Distance::MAX;
 
+/// By value, ascending.
+type Distances = Vec<(Value, Distance)>;
+
+fn lookup(distances: &Distances, value: Value) -> Option<Distance> {
+    distances
+        .binary_search_by_key(&value, |d| d.0)
+        .ok()
+        .map(|i| distances[i].1)
+}
+
 /// Next uses at block boundaries, and the uses in each block.
 #[derive(Debug)]
 pub(crate) struct NextUses {
-    entry: Vec<HashMap<Value, Distance>>,
-    exit: Vec<HashMap<Value, Distance>>,
+    entry: Vec<Distances>,
+    exit: Vec<Distances>,
     /// By block: places of uses, ascending. The block's end is a place behind its instructions.
     uses: Vec<HashMap<Value, Vec<u32>>>,
     length: Vec<u32>,
@@ -31,8 +41,8 @@ impl NextUses {
     pub(crate) fn of(function: &Function, liveness: &Liveness) -> NextUses {
         let count = function.blocks.len();
         let mut this = NextUses {
-            entry: vec![HashMap::new(); count],
-            exit: vec![HashMap::new(); count],
+            entry: vec![Distances::new(); count],
+            exit: vec![Distances::new(); count],
             uses: function.blocks.iter().map(uses).collect(),
             length: function
                 .blocks
@@ -51,51 +61,51 @@ impl NextUses {
     }
 
     fn update(&mut self, function: &Function, liveness: &Liveness, block: Block) -> bool {
-        let mut exit: HashMap<Value, Distance> = HashMap::new();
+        let mut exit = Distances::new();
         let depth = function.blocks[block.index()].loop_depth;
         for next in function.successors(block) {
             let data = &function.blocks[next.index()];
             let way = LEAVING_LOOP.saturating_mul(depth.saturating_sub(data.loop_depth));
             let edge = data.preds.iter().position(|p| *p == block);
-            let mut near = |value: Value, from: Value| {
-                let there = self.entry[next.index()]
-                    .get(&from)
-                    .copied()
-                    .unwrap_or(NEVER / 2);
-                let distance = there.saturating_add(way).min(NEVER / 2);
-                exit.entry(value)
-                    .and_modify(|d| *d = distance.min(*d))
-                    .or_insert(distance);
-            };
-            for value in liveness.live_in(next).iter() {
-                near(value, value);
-            }
+            let there = &self.entry[next.index()];
+            let far = |d: Distance| d.saturating_add(way).min(NEVER / 2);
+            // Results of phis are in the list as well, but do not come over the edge.
+            let live = there
+                .iter()
+                .filter(|(v, _)| liveness.live_in(next).contains(*v));
+            exit.extend(live.map(|(v, d)| (*v, far(*d))));
             for phi in &data.phis {
                 if let Some(value) = edge.and_then(|e| phi.srcs[e].value()) {
-                    near(value, phi.dst);
+                    exit.push((value, far(lookup(there, phi.dst).unwrap_or(NEVER))));
                 }
             }
         }
-        let mut entry = HashMap::new();
-        let phis = function.blocks[block.index()].phis.iter().map(|p| p.dst);
+        // The nearest one comes first and stays.
+        exit.sort_unstable();
+        exit.dedup_by_key(|d| d.0);
         let length = self.length[block.index()];
-        for value in liveness.live_in(block).iter().chain(phis) {
-            let here = self.uses[block.index()].get(&value).map(|u| u[0]);
-            let later = exit.get(&value).map(|d| d.saturating_add(length));
-            entry.insert(value, here.or(later).unwrap_or(NEVER));
-        }
+        let here = &self.uses[block.index()];
+        let phis = function.blocks[block.index()].phis.iter().map(|p| p.dst);
+        let mut entry: Distances = liveness
+            .live_in(block)
+            .iter()
+            .chain(phis)
+            .map(|value| {
+                let first = here.get(&value).map(|u| u[0]);
+                let later = || Some(lookup(&exit, value)?.saturating_add(length));
+                (value, first.or_else(later).unwrap_or(NEVER))
+            })
+            .collect();
+        entry.sort_unstable();
         let changed = entry != self.entry[block.index()];
         self.entry[block.index()] = entry;
         self.exit[block.index()] = exit;
         changed
     }
 
-    /// From the beginning of a block; `phi` results are there as well.
+    /// From the beginning of a block. Results of its phis are there as well.
     pub(crate) fn at_entry(&self, block: Block, value: Value) -> Distance {
-        self.entry[block.index()]
-            .get(&value)
-            .copied()
-            .unwrap_or(NEVER)
+        lookup(&self.entry[block.index()], value).unwrap_or(NEVER)
     }
 
     /// From before the instruction at a place; [`NEVER`] if the value ends.
@@ -105,7 +115,7 @@ impl NextUses {
         {
             return next - place;
         }
-        match self.exit[block.index()].get(&value) {
+        match lookup(&self.exit[block.index()], value) {
             Some(distance) => distance.saturating_add(self.length[block.index()] - place),
             None => NEVER,
         }

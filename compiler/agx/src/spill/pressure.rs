@@ -5,13 +5,17 @@ use crate::analysis::{Liveness, ValueSet};
 use crate::ir::{Block, End, Function, Src, Value};
 use crate::regalloc::constraints::{for_each_distinct, registers_needed, source_groups};
 
+use super::reachable;
+
 /// Registers that each block needs at its worst point: live values, copies of those that instructions destroy, results
-/// that may not share registers with operands.
+/// that may not share registers with operands. Blocks that no way leads to need none.
 pub(crate) fn of_blocks(function: &Function, liveness: &Liveness) -> Vec<u32> {
-    function
-        .block_ids()
-        .map(|block| of_block(function, liveness, block))
-        .collect()
+    let reachable = reachable(function);
+    let worst = |block: Block| match reachable[block.index()] {
+        true => of_block(function, liveness, block),
+        false => 0,
+    };
+    function.block_ids().map(worst).collect()
 }
 
 /// The most that a block needs.

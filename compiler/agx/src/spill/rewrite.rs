@@ -11,7 +11,7 @@ use crate::ir::{Block, Dst, End, Fill, Function, Instr, Phi, Ref, Spill, Src, Va
 
 use super::decide::{Action, Plan};
 use super::words::{self, Words};
-use super::{FRAME_WORDS, Spilled};
+use super::{FRAME_WORDS, Spilled, reachable};
 
 /// The names that values go by.
 type Names = BTreeMap<Value, Value>;
@@ -23,6 +23,7 @@ struct Rewriter<'p> {
     /// By value: the blocks that fill it, ascending.
     fills: BTreeMap<Value, Vec<Block>>,
     exits: Vec<Names>,
+    reachable: Vec<bool>,
     count: Spilled,
 }
 
@@ -78,6 +79,7 @@ pub(crate) fn rewrite(function: &mut Function, plan: &Plan) -> Result<Spilled, S
         first_word,
         fills,
         exits: vec![Names::new(); function.blocks.len()],
+        reachable: reachable(function),
     };
     for data in &mut function.blocks {
         data.phis.retain(|p| !memory_phis.contains(&p.dst));
@@ -148,7 +150,7 @@ impl Rewriter<'_> {
             };
             let mut seen = preds
                 .iter()
-                .filter(|p| **p < block)
+                .filter(|p| **p < block && self.reachable[p.index()])
                 .map(|p| self.name(*p, *value));
             let first = seen.next().unwrap_or(*value);
             let again = last.is_some_and(|last| {
@@ -188,7 +190,10 @@ impl Rewriter<'_> {
                     rename(&mut phi.srcs[edge], &self.exits[pred.index()]);
                 }
                 for (phi, value) in new.iter_mut().zip(&joined[block.index()]) {
-                    phi.srcs[edge] = self.name(*pred, *value).into();
+                    phi.srcs[edge] = match self.reachable[pred.index()] {
+                        true => self.name(*pred, *value).into(),
+                        false => Src::imm(0),
+                    };
                 }
             }
         }

@@ -78,6 +78,9 @@ bool apple9_lower_atomics(nir_shader *shader);
 bool apple9_lower_memory(nir_shader *shader, const struct cortland_compute_lowering *lowering);
 bool apple9_lower_amul(nir_shader *shader);
 bool apple9_hoist(nir_shader *shader);
+bool apple9_hoist_push_constants(nir_shader *shader);
+bool apple9_opt_index(nir_shader *shader);
+bool apple9_lower_frexp(nir_shader *shader);
 
 /* Ends the call with a message if the shader is not in the form that the back end takes. */
 void apple9_check(nir_shader *shader);

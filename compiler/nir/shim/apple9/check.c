@@ -99,6 +99,8 @@ allowed_widths(nir_op op, unsigned *result, unsigned *sources)
    case nir_op_bit_count:
    case nir_op_ufind_msb:
    case nir_op_bitfield_reverse:
+   case nir_op_urol:
+   case nir_op_uror:
    case nir_op_pack_unorm_2x16:
    case nir_op_pack_unorm_4x8:
    case nir_op_pack_snorm_2x16:

@@ -136,3 +136,36 @@ apple9_hoist(nir_shader *shader)
    }
    return progress;
 }
+
+/* Push constants of which this many words are read at once. */
+#define MOST_PUSH_WORDS 24
+
+static bool
+hoist_push_constant(nir_builder *b, nir_intrinsic_instr *intrin, void *data)
+{
+   unsigned *words = data;
+   nir_block *start = nir_start_block(b->impl);
+   if (intrin->intrinsic != nir_intrinsic_load_push_constant || intrin->instr.block == start ||
+       !nir_src_is_const(intrin->src[0]))
+      return false;
+   unsigned size = DIV_ROUND_UP(intrin->def.num_components * intrin->def.bit_size, 32);
+   if (*words + size > MOST_PUSH_WORDS)
+      return false;
+   *words += size;
+   b->cursor = nir_before_block(start);
+   nir_src_rewrite(&intrin->src[0], nir_imm_int(b, nir_src_as_uint(intrin->src[0])));
+   nir_instr_remove(&intrin->instr);
+   nir_builder_instr_insert(b, &intrin->instr);
+   return true;
+}
+
+/*
+ * Push constants at constant offsets are read where the shader begins, as long as they are few: there the reads of
+ * neighbours join to one.
+ */
+bool
+apple9_hoist_push_constants(nir_shader *shader)
+{
+   unsigned words = 0;
+   return nir_shader_intrinsics_pass(shader, hoist_push_constant, nir_metadata_control_flow, &words);
+}

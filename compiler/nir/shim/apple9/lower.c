@@ -4,6 +4,7 @@
 
 #include "compiler/glsl_types.h"
 #include "compiler/nir/nir_builder.h"
+#include "util/hash_table.h"
 
 #include "../unsupported.h"
 
@@ -40,12 +41,49 @@ optimize(nir_shader *s, bool jumps)
    }
 }
 
+/* Instructions that a shader may have once its calls are inlined. */
+#define MOST_INSTRUCTIONS (1u << 20)
+
+/* How many instructions a function has with all that it calls. */
+static uint64_t
+inlined_size(nir_function *function, struct hash_table_u64 *sizes)
+{
+   uint64_t known = (uintptr_t)_mesa_hash_table_u64_search(sizes, (uintptr_t)function);
+   if (known)
+      return known;
+   uint64_t size = 1;
+   if (function->impl) {
+      nir_foreach_block(block, function->impl) {
+         nir_foreach_instr(instr, block) {
+            size += instr->type == nir_instr_type_call ? inlined_size(nir_instr_as_call(instr)->callee, sizes) : 1;
+            if (size > MOST_INSTRUCTIONS)
+               unsupported("functions that call each other so often that inlining makes more than %u instructions",
+                           MOST_INSTRUCTIONS);
+         }
+      }
+   }
+   _mesa_hash_table_u64_insert(sizes, (uintptr_t)function, (void *)(uintptr_t)size);
+   return size;
+}
+
+static void
+check_inlined_size(nir_shader *s)
+{
+   struct hash_table_u64 *sizes = _mesa_hash_table_u64_create(NULL);
+   nir_foreach_function(function, s) {
+      if (function->is_entrypoint)
+         inlined_size(function, sizes);
+   }
+   _mesa_hash_table_u64_destroy(sizes);
+}
+
 /* One function, its variables initialised, nothing but break and continue as jumps. */
 static void
 inline_everything(nir_shader *s)
 {
    nir_lower_variable_initializers(s, nir_var_function_temp);
    nir_lower_returns(s);
+   check_inlined_size(s);
    nir_inline_functions(s);
    nir_copy_prop(s);
    nir_opt_deref(s);
@@ -116,6 +154,7 @@ lower_memory(nir_shader *s, const struct cortland_compute_lowering *lowering)
       .callback = vectorize,
       .modes = modes,
    };
+   apple9_hoist_push_constants(s);
    nir_opt_load_store_vectorize(s, &options);
    nir_lower_alu_to_scalar(s, NULL, NULL);
    apple9_lower_access_sizes(s);
@@ -168,6 +207,7 @@ lower_compute(nir_shader *s, const struct cortland_compute_lowering *lowering)
       unsupported("a workgroup size that is not known");
    inline_everything(s);
    split_variables(s);
+   apple9_lower_frexp(s);
    nir_lower_frexp(s);
    apple9_lower_alu(s);
    nir_lower_system_values(s);
@@ -176,6 +216,7 @@ lower_compute(nir_shader *s, const struct cortland_compute_lowering *lowering)
    optimize(s, true);
 
    nir_lower_memory_model(s);
+   nir_opt_combine_barriers(s, NULL, NULL);
    apple9_lower_descriptors(s, lowering);
    apple9_lower_pointer_arithmetic(s);
    nir_lower_explicit_io(s, nir_var_mem_ssbo | nir_var_mem_ubo, nir_address_format_vec2_index_32bit_offset);
@@ -192,8 +233,10 @@ lower_compute(nir_shader *s, const struct cortland_compute_lowering *lowering)
 
    const nir_opt_access_options access = { .is_vulkan = true };
    nir_opt_access(s, &access);
+   if (apple9_opt_index(s))
+      optimize(s, false);
    apple9_lower_trig(s);
-   nir_lower_flrp(s, 16 | 32, false);
+   nir_lower_flrp(s, 16 | 32, true);
    lower_memory(s, lowering);
    lower_arithmetic(s);
    apple9_hoist(s);
@@ -202,10 +245,12 @@ lower_compute(nir_shader *s, const struct cortland_compute_lowering *lowering)
    nir_opt_algebraic_late(s);
    apple9_lower_alu(s);
    nir_lower_alu_to_scalar(s, NULL, NULL);
+   nir_lower_load_const_to_scalar(s);
    nir_opt_constant_folding(s);
    nir_copy_prop(s);
    nir_opt_dce(s);
    nir_opt_cse(s);
+   nir_opt_rematerialize_compares(s);
    nir_opt_sink(s, nir_move_const_undef | nir_move_comparisons | nir_move_copies);
    nir_opt_move(s, nir_move_const_undef | nir_move_comparisons);
    nir_opt_dce(s);

@@ -8,8 +8,11 @@
  *  - 16-bit float to and from integers, through fp32. Rounding twice is harmless: fp32 holds every integer below 2^24
  *    exactly, and those from 65520 on are infinite in fp16 either way.
  *  - float to integers of 8 and 16 bits through 32; out of range is undefined in SPIR-V.
- *  - conversions to fp16 with a named rounding to nearest are the plain ones;
+ *  - conversions to fp16 with a named rounding to nearest are the plain ones, those towards zero correct these;
  *  - Booleans in memory are words of 0 or 1.
+ *
+ * apple9_lower_frexp makes the operands of frexp what NIR's lowering of it takes, which works on the bits and knows no
+ * denormals: those of fp32 become zero, as everywhere in fp32, and fp16 is done in fp32, where its denormals are normal.
  *
  * apple9_lower_bit_sizes does 8- and 16-bit integer arithmetic and subgroup operations in 32 bits.
  */
@@ -60,6 +63,14 @@ lowered(nir_builder *b, nir_alu_instr *alu)
       return nir_ine(b, x, nir_imm_intN_t(b, 0, from));
    case nir_op_f2f16_rtne:
       return nir_f2f16(b, x);
+   case nir_op_f2f16_rtz: {
+      /* One step back if rounding went away from zero; what became infinite is the largest number then. */
+      b->exact = true;
+      nir_def *nearest = nir_f2f16(b, x);
+      nir_def *beyond = nir_flt(b, nir_fabs(b, x), nir_fabs(b, nir_f2f32(b, nearest)));
+      nir_def *number = nir_u2u32(b, nearest);
+      return nir_u2u16(b, nir_bcsel(b, beyond, nir_iadd_imm(b, number, -1), number));
+   }
    default:
       return NULL;
    }
@@ -83,6 +94,37 @@ bool
 apple9_lower_alu(nir_shader *shader)
 {
    return nir_shader_alu_pass(shader, lower, nir_metadata_control_flow, NULL);
+}
+
+static bool
+lower_frexp(nir_builder *b, nir_alu_instr *alu, void *data)
+{
+   (void)data;
+   bool exponent = alu->op == nir_op_frexp_exp;
+   if (!exponent && alu->op != nir_op_frexp_sig)
+      return false;
+   b->cursor = nir_before_instr(&alu->instr);
+   nir_def *x = nir_ssa_for_alu_src(b, alu, 0);
+   if (x->bit_size == 16) {
+      nir_def *wide = nir_f2f32(b, x);
+      nir_def_replace(&alu->def, exponent ? nir_frexp_exp(b, wide) : nir_f2f16(b, nir_frexp_sig(b, wide)));
+      return true;
+   }
+   if (x->bit_size != 32)
+      return false;
+   /* The comparison takes denormals as zero. */
+   nir_def *zero = nir_iand_imm(b, x, 0x80000000);
+   nir_def *flushed = nir_bcsel(b, nir_feq_imm(b, x, 0), zero, x);
+   nir_src_rewrite(&alu->src[0].src, flushed);
+   for (unsigned i = 0; i < alu->def.num_components; i++)
+      alu->src[0].swizzle[i] = i;
+   return true;
+}
+
+bool
+apple9_lower_frexp(nir_shader *shader)
+{
+   return nir_shader_alu_pass(shader, lower_frexp, nir_metadata_control_flow, NULL);
 }
 
 static bool

@@ -325,8 +325,8 @@ finish_atomic(nir_builder *b, struct address *address)
    if (!address->index) {
       address->index = nir_imm_int(b, 0);
    } else if (address->shift != 2) {
-      nir_def *bytes = nir_u2u64(b, address->index);
-      address->base = nir_iadd(b, address->base, nir_ishl_imm(b, bytes, address->shift));
+      nir_def *bytes = nir_umul_2x32_64(b, address->index, nir_imm_int(b, 1 << address->shift));
+      address->base = nir_iadd(b, address->base, bytes);
       address->index = nir_imm_int(b, 0);
    }
    address->shift = 2;
@@ -364,7 +364,9 @@ from_buffer(nir_builder *b, struct state *s, nir_def *pair, nir_def *offset, uns
    struct address address = { 0 };
    nir_def *high = nir_channel(b, descriptor, 1);
    if (s->robust) {
-      nir_def *limit = nir_usub_sat(b, nir_channel(b, descriptor, 2), nir_imm_int(b, bytes - 1));
+      /* No access begins in the last bytes, and none at all in a buffer that is shorter. */
+      nir_def *size = nir_umax(b, nir_channel(b, descriptor, 2), nir_imm_int(b, bytes - 1));
+      nir_def *limit = nir_iadd_imm(b, size, -(int64_t)(bytes - 1));
       high = nir_bcsel(b, nir_ult(b, offset, limit), high, nir_imm_int(b, 0x400));
    }
    address.base = nir_pack_64_2x32_split(b, nir_channel(b, descriptor, 0), high);
@@ -373,7 +375,7 @@ from_buffer(nir_builder *b, struct state *s, nir_def *pair, nir_def *offset, uns
       address.shift = 2;
    } else {
       split_offset(b, s, nir_get_scalar(offset, 0), !s->robust, &address);
-      if (atomic && address.shift < 2 && address.index) {
+      if (atomic && address.shift != 2 && address.index) {
          /* Both the buffer and the whole offset are whole words. */
          address.index = nir_ushr_imm(b, offset, 2);
          address.shift = 2;

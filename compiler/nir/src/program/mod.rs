@@ -28,8 +28,8 @@ pub struct Program {
     pub workgroup_size: [u16; 3],
     /// Bytes of workgroup memory that the shader addresses with `load_shared` and `store_shared`.
     pub shared_bytes: u32,
-    /// Bytes of a workgroup's slice of device memory, for workgroup variables that need atomics (see
-    /// `lower_shared_atomics`).
+    /// Bytes of a workgroup's slice of device memory, for workgroup variables that take atomics: the README of this
+    /// crate says which.
     pub workgroup_buffer_bytes: u32,
     /// Bytes of each invocation's private memory, addressed by `load_scratch` and `store_scratch`.
     pub scratch_bytes: u32,

@@ -9,7 +9,6 @@ use agx_hw::cdm::{CdmStream, Geometry, Grid, Launch, LocalSize};
 use agx_hw::launcher::{Frame, Launcher, MIN_POINTERS, SLOT_SIZE, Storage};
 use agx_hw::root::{GROUPS_OFFSET, RECORD_SIZE, THREADGROUP_ROOT};
 use agx_hw::window::{CodeAddress, LauncherAddress, USC_BASE};
-use agx_sim::config::SimConfig;
 use agx_sim::kernel::{SimDevice, SimNode};
 use agx_uapi::abi::CmdCompute;
 use agx_uapi::abi::limits::PAGE_SIZE;
@@ -33,7 +32,7 @@ const ARENA: u64 = USC_BASE;
 const LAUNCHER: u64 = USC_BASE + 0x80_0000;
 const RECORD: u64 = LAUNCHER + SLOT_SIZE as u64;
 /// The shader's code, with an unmapped page before it.
-const BODY: u64 = USC_BASE + 0x90_0000;
+pub(super) const BODY: u64 = USC_BASE + 0x90_0000;
 const STREAM: u64 = 0x20_0000_0000;
 const DATA: u64 = 0x21_0000_0000;
 
@@ -61,8 +60,7 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    pub(super) fn new(config: SimConfig) -> anyhow::Result<Machine> {
-        let device = SimDevice::simulated(config)?;
+    pub(super) fn new(device: Arc<SimDevice>) -> anyhow::Result<Machine> {
         let kernel = device.kernel();
         let vm = kernel
             .vm_create(KERNEL_WINDOW)

@@ -7,17 +7,20 @@
 //! depend on it is an error of the run. So is every access outside of buffers: an unmapped page
 //! follows each, and what lies before it in its page is compared afterwards.
 
+mod count;
 mod machine;
 mod memory;
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use agx_compiler::binary::ShaderBinary;
 use agx_sim::config::SimConfig;
+use agx_sim::kernel::SimDevice;
 use agx_sim::shader::strict;
 use agx_uapi::Errno;
 use anyhow::Context as _;
 
+use self::count::Counter;
 use self::machine::Machine;
 use super::layout::Layout;
 use crate::case::{Case, Device};
@@ -93,13 +96,34 @@ impl<C> SimulatedDevice<C> {
         let machine = idle().pop();
         let mut machine = match machine {
             Some(machine) => machine,
-            None => Machine::new(self.config.clone()).context("the simulated GPU")?,
+            None => SimDevice::simulated(self.config.clone())
+                .map_err(anyhow::Error::from)
+                .and_then(Machine::new)
+                .context("the simulated GPU")?,
         };
         let result = machine.run(binary, case, layout);
         if !machine.is_lost() {
             idle().push(machine);
         }
         result.with_context(|| format!("{} on the simulated GPU", case.name))
+    }
+
+    /// The same, and how many instructions of the shader all subgroups executed together.
+    ///
+    /// # Errors
+    /// As [`SimulatedDevice::run_binary`].
+    pub fn run_counted(
+        &self,
+        binary: &ShaderBinary,
+        case: &Case,
+        layout: &Layout,
+    ) -> anyhow::Result<(Vec<Vec<u8>>, u64)> {
+        let counter = Arc::new(Counter::new(self.config.gpu.clone())?);
+        let mut machine = Machine::new(SimDevice::new(self.config.clone(), counter.clone()))?;
+        let results = machine
+            .run(binary, case, layout)
+            .with_context(|| format!("{} on the simulated GPU", case.name))?;
+        Ok((results, counter.executed_from(machine::BODY)))
     }
 }
 

@@ -4,6 +4,7 @@
 mod compare;
 mod record;
 mod table;
+mod yardstick;
 
 use std::fs;
 use std::io::Write;
@@ -35,6 +36,13 @@ pub(crate) enum Command {
         #[arg(long)]
         json: Option<PathBuf>,
     },
+    /// Compare compiled code with kernels that were written by hand: instructions in the file and
+    /// executed on the simulated GPU. Status 1 when there are more than 1.10 times as many.
+    Yardstick {
+        /// The corpus; by default the one of the source tree that this tool was built from.
+        #[arg(long)]
+        dir: Option<PathBuf>,
+    },
     /// Print what got better and worse between two files of `run --json`. Status 1 when a shader
     /// no longer compiles.
     Compare {
@@ -61,6 +69,10 @@ pub(crate) fn run(command: &Command, out: &mut impl Write) -> anyhow::Result<boo
                 fs::write(path, text + "\n").with_context(|| path.display().to_string())?;
             }
             Ok(record.failures() == 0)
+        }
+        Command::Yardstick { dir } => {
+            let dir = dir.clone().unwrap_or_else(corpus::directory);
+            yardstick::print(&dir, out)
         }
         Command::Compare { old, new } => compare::print(&read(old)?, &read(new)?, out),
     }

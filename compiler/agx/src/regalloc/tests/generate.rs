@@ -382,7 +382,7 @@ impl Generator {
         }
     }
 
-    fn new(&mut self, known: &mut Vec<Value>) -> Dst {
+    fn dst(&mut self, known: &mut Vec<Value>) -> Dst {
         let value = self.function.value();
         known.push(value);
         value.into()
@@ -395,7 +395,7 @@ impl Generator {
             0..4 => F2 {
                 a: self.src(k),
                 b: self.src(k),
-                dst: self.new(known),
+                dst: self.dst(known),
                 op: AddMul::Add,
                 sat: false,
             }
@@ -404,21 +404,21 @@ impl Generator {
                 a: self.src(k),
                 b: self.src(k),
                 c: self.src(k),
-                dst: self.new(known),
+                dst: self.dst(known),
                 sat: false,
             }
             .into(),
             8..11 => IAdd {
                 a: self.src(k),
                 b: self.src(k),
-                dst: self.new(known),
+                dst: self.dst(known),
                 sub: false,
             }
             .into(),
             11 => Logic {
                 a: self.src(k),
                 b: self.src(k),
-                dst: self.new(known),
+                dst: self.dst(known),
                 op: LogicOp::ALL[0],
             }
             .into(),
@@ -427,7 +427,7 @@ impl Generator {
                 b: self.src(k),
                 t: self.src(k),
                 f: self.src(k),
-                dst: self.new(known),
+                dst: self.dst(known),
                 cmp: Cmp::FGt,
                 half: false,
             }
@@ -435,40 +435,40 @@ impl Generator {
             13 => IMulWide {
                 a: self.src(k),
                 b: self.src(k),
-                dst: [self.new(known), self.new(known)],
+                dst: [self.dst(known), self.dst(known)],
                 signed: false,
             }
             .into(),
             14..16 => IAdd64 {
                 a: self.pair(k),
                 b: self.pair(k),
-                dst: [self.new(known), self.new(known)],
+                dst: [self.dst(known), self.dst(known)],
                 sub: self.rng.chance(50),
             }
             .into(),
             16 => Rotate {
                 a: self.value(k).into(),
-                dst: self.new(known),
+                dst: self.dst(known),
                 amount: 5,
             }
             .into(),
             17 => F32ToF16High {
                 old: self.value(k).into(),
                 a: self.src(k),
-                dst: self.new(known),
+                dst: self.dst(known),
             }
             .into(),
             18 => PackNorm8High {
                 old: self.value(k).into(),
                 a: self.src(k),
                 b: self.src(k),
-                dst: self.new(known),
+                dst: self.dst(known),
                 signed: false,
             }
             .into(),
             19 => UnpackNorm {
                 a: self.src(k),
-                dst: [self.new(known), self.new(known)],
+                dst: [self.dst(known), self.dst(known)],
                 norm: Norm::ALL[0],
                 high: false,
             }
@@ -476,7 +476,7 @@ impl Generator {
             20 => PackNorm16 {
                 a: self.src(k),
                 b: self.src(k),
-                dst: self.new(known),
+                dst: self.dst(known),
                 signed: true,
             }
             .into(),
@@ -485,7 +485,7 @@ impl Generator {
                 Load {
                     base: self.base(k),
                     index: self.rng.chance(70).then(|| self.value(k).into()),
-                    dst: (0..n).map(|_| self.new(known)).collect(),
+                    dst: (0..n).map(|_| self.dst(known)).collect(),
                     format: Format::words(n).expect("1..=4"),
                     shift: 0,
                     offset: 4,
@@ -514,14 +514,14 @@ impl Generator {
                     data: self.tuple(k, n),
                     base: self.base(k),
                     index: self.value(k).into(),
-                    dst: self.rng.chance(60).then(|| self.new(known)),
+                    dst: self.rng.chance(60).then(|| self.dst(known)),
                     op: AtomicOp::ALL[op],
                 }
                 .into()
             }
             29 => SharedLoad {
                 index: self.value(k).into(),
-                dst: self.new(known),
+                dst: self.dst(known),
                 root: 2,
             }
             .into(),
@@ -539,18 +539,18 @@ impl Generator {
             .into(),
             32 => Ballot {
                 src: self.value(k).into(),
-                dst: self.new(known),
+                dst: self.dst(known),
             }
             .into(),
             33 => Shuffle {
                 src: self.value(k).into(),
                 lane: self.value(k).into(),
-                dst: self.new(known),
+                dst: self.dst(known),
             }
             .into(),
             34 => Reduce {
                 src: self.value(k).into(),
-                dst: self.new(known),
+                dst: self.dst(known),
                 op: ReduceOp::ALL[0],
                 scan: false,
             }
@@ -563,12 +563,12 @@ impl Generator {
                 };
                 Mov {
                     src: Src::new(from),
-                    dst: self.new(known),
+                    dst: self.dst(known),
                 }
                 .into()
             }
             _ => Imm {
-                dst: self.new(known),
+                dst: self.dst(known),
                 value: self.rng.below(1000),
             }
             .into(),

@@ -30,7 +30,7 @@ pub(crate) fn run(function: &Function, seed: u32) -> Result<Trace, String> {
         seed,
     };
     let (mut from, mut at) = (None, Block(0));
-    for _ in 0..200_000 {
+    for _ in 0..50_000 {
         let data = &function.blocks[at.index()];
         let edge = data
             .preds

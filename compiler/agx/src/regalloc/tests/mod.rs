@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-//! Random functions are allocated, proved right by the validator, and run before and after.
+//! Random functions are allocated, proved right by the validator, and run before and after. Those with more values than
+//! registers are in the tests of [`crate::spill`].
 
+pub(crate) mod builder;
 pub(crate) mod generate;
 pub(crate) mod interpret;
+mod mutate;
 mod quality;
 
 use proptest::prelude::*;
@@ -37,7 +40,7 @@ pub(crate) fn checked(config: Config) -> Result<Function, TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..Default::default() })]
+    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..Default::default() })]
 
     #[test]
     fn light_functions_need_no_spilling(config in config(4..12)) {

@@ -1,210 +1,32 @@
 // SPDX-License-Identifier: MIT
 //! Code as compilers emit it takes no more moves than a person would write.
 
+use super::builder::Builder;
 use crate::ir::*;
 
-/// Writes functions by hand.
-struct Builder {
-    function: Function,
-    depth: u32,
-}
-
-impl Builder {
-    fn new() -> Builder {
-        let mut builder = Builder {
-            function: Function {
-                blocks: Vec::new(),
-                num_values: 0,
-                scratch_words: 0,
-            },
-            depth: 0,
+/// Allocates; gives the code and the number of moves between registers, and of those in loops.
+fn finish(mut b: Builder) -> (Function, usize, usize) {
+    b.function.compute_preds();
+    validate::validate(&b.function).expect("a sound test");
+    let mut after = b.function.clone();
+    crate::regalloc::run(&mut after).expect("allocates");
+    super::same_behaviour(&b.function, &after).expect("the same behaviour");
+    let moves = |block: &BlockData| {
+        let is_move = |i: &&Instr| match i {
+            Instr::Mov(op) => op.src.reg().is_some(),
+            Instr::Swap(_) => true,
+            _ => false,
         };
-        builder.open();
-        builder
-    }
-
-    fn open(&mut self) -> Block {
-        self.function.blocks.push(BlockData {
-            preds: Vec::new(),
-            phis: Vec::new(),
-            instrs: Vec::new(),
-            end: End::Stop,
-            loop_depth: self.depth,
-        });
-        Block(self.function.blocks.len() as u32 - 1)
-    }
-
-    fn value(&mut self) -> Value {
-        self.function.value()
-    }
-
-    fn push(&mut self, instr: impl Into<Instr>) {
-        self.block().instrs.push(instr.into());
-    }
-
-    fn block(&mut self) -> &mut BlockData {
-        self.function.blocks.last_mut().expect("opened in new()")
-    }
-
-    fn end(&mut self, end: End) {
-        self.block().end = end;
-    }
-
-    fn thread(&mut self) -> Value {
-        let dst = self.value();
-        self.push(SysReg {
-            dst: dst.into(),
-            number: 80,
-            narrow: false,
-        });
-        dst
-    }
-
-    fn imm(&mut self, value: u32) -> Value {
-        let dst = self.value();
-        self.push(Imm {
-            dst: dst.into(),
-            value,
-        });
-        dst
-    }
-
-    fn load(&mut self, base: Base, index: Option<Value>, n: usize) -> Vec<Value> {
-        let dst: Vec<Value> = (0..n).map(|_| self.value()).collect();
-        self.push(Load {
-            dst: dst.iter().map(|v| Dst::from(*v)).collect(),
-            base,
-            index: index.map(Src::from),
-            format: Format::words(n).expect("1..=4"),
-            shift: 0,
-            offset: 0,
-        });
-        dst
-    }
-
-    fn store(&mut self, data: &[Value], index: Value) {
-        self.push(Store {
-            data: data.iter().map(|v| Src::from(*v)).collect(),
-            base: Base::Pair(1),
-            index: index.into(),
-            format: Format::words(data.len()).expect("1..=4"),
-            shift: 0,
-            offset: 0,
-        });
-    }
-
-    fn fma(&mut self, a: Value, b: Value, c: Value) -> Value {
-        let dst = self.value();
-        self.push(Fma {
-            dst: dst.into(),
-            a: a.into(),
-            b: b.into(),
-            c: c.into(),
-            sat: false,
-        });
-        dst
-    }
-
-    fn add(&mut self, a: Value, b: impl Into<Src>) -> Value {
-        let dst = self.value();
-        self.push(IAdd {
-            dst: dst.into(),
-            a: a.into(),
-            b: b.into(),
-            sub: false,
-        });
-        dst
-    }
-
-    fn add64(&mut self, a: [Value; 2], b: [Src; 2]) -> [Value; 2] {
-        let dst = [self.value(), self.value()];
-        self.push(IAdd64 {
-            dst: dst.map(Dst::from),
-            a: a.map(Src::from),
-            b,
-            sub: false,
-        });
-        dst
-    }
-
-    /// A loop over a counter and other carried values: `body` gives the next values, and the loop's exit comes at
-    /// its top. Gives the carried values, which are those of the last iteration behind the loop.
-    fn repeat(
-        &mut self,
-        init: &[Src],
-        body: impl FnOnce(&mut Builder, Value, &[Value]) -> Vec<Value>,
-    ) -> Vec<Value> {
-        let before = self.function.blocks.len() - 1;
-        self.depth += 1;
-        let header = self.open();
-        let counter = self.value();
-        let carried: Vec<Value> = init.iter().map(|_| self.value()).collect();
-        let cond = Cond {
-            cmp: Cmp::UGt,
-            half: false,
-            a: counter.into(),
-            b: Src::imm(7),
-            invert: false,
-        };
-        self.end(End::If {
-            cond,
-            else_block: Block(header.0 + 2),
-            merge: Block(header.0 + 3),
-            divergent: false,
-        });
-        let leaving = self.open();
-        self.open();
-        self.end(End::EndElse);
-        let merge = self.open();
-        let next = body(self, counter, &carried);
-        let stepped = self.add(counter, Src::imm(1));
-        self.end(End::EndLoop { header });
-        self.depth -= 1;
-        let exit = self.open();
-        self.function.blocks[before].end = End::Loop { exit };
-        let leave = End::Break {
-            exit,
-            closes: Closes::Then(merge),
-        };
-        self.function.blocks[leaving.index()].end = leave;
-        let mut phis = vec![Phi {
-            dst: counter,
-            srcs: vec![Src::imm(0), stepped.into()],
-        }];
-        for ((dst, init), next) in carried.iter().zip(init).zip(next) {
-            phis.push(Phi {
-                dst: *dst,
-                srcs: vec![*init, next.into()],
-            });
-        }
-        self.function.blocks[header.index()].phis = phis;
-        carried
-    }
-
-    /// Allocates; gives the code and the number of moves between registers, and of those in loops.
-    fn finish(mut self) -> (Function, usize, usize) {
-        self.function.compute_preds();
-        validate::validate(&self.function).expect("a sound test");
-        let mut after = self.function.clone();
-        crate::regalloc::run(&mut after).expect("allocates");
-        super::same_behaviour(&self.function, &after).expect("the same behaviour");
-        let moves = |block: &BlockData| {
-            let is_move = |i: &&Instr| match i {
-                Instr::Mov(op) => op.src.reg().is_some(),
-                Instr::Swap(_) => true,
-                _ => false,
-            };
-            block.instrs.iter().filter(is_move).count()
-        };
-        let all = after.blocks.iter().map(moves).sum();
-        let inner = after
-            .blocks
-            .iter()
-            .filter(|b| b.loop_depth > 0)
-            .map(moves)
-            .sum();
-        (after, all, inner)
-    }
+        block.instrs.iter().filter(is_move).count()
+    };
+    let all = after.blocks.iter().map(moves).sum();
+    let inner = after
+        .blocks
+        .iter()
+        .filter(|b| b.loop_depth > 0)
+        .map(moves)
+        .sum();
+    (after, all, inner)
 }
 
 fn highest(function: &Function) -> u8 {
@@ -228,7 +50,7 @@ fn vectors_stay_where_they_were_loaded() {
     let y = b.load(Base::Pair(3), Some(i), 4);
     let z: Vec<_> = (0..4).map(|c| b.fma(x[c], y[c], y[c])).collect();
     b.store(&z, i);
-    let (after, moves, _) = b.finish();
+    let (after, moves, _) = finish(b);
     assert_eq!(moves, 0, "{after}");
     assert!(highest(&after) < 14, "{after}");
 }
@@ -246,7 +68,7 @@ fn computed_vectors_are_made_in_place() {
     }
     made.reverse();
     b.store(&made, i);
-    let (after, moves, _) = b.finish();
+    let (after, moves, _) = finish(b);
     assert_eq!(moves, 0, "{after}");
 }
 
@@ -261,7 +83,7 @@ fn sums_in_a_loop_stay_in_their_registers() {
         (0..4).map(|c| b.fma(x[c], x[c], sums[c])).collect()
     });
     b.store(&sums, i);
-    let (after, moves, _) = b.finish();
+    let (after, moves, _) = finish(b);
     assert_eq!(moves, 0, "{after}");
 }
 
@@ -276,7 +98,7 @@ fn one_zero_may_begin_several_sums() {
         (0..4).map(|c| b.fma(x[c], x[c], sums[c])).collect()
     });
     b.store(&sums, i);
-    let (after, moves, inner) = b.finish();
+    let (after, moves, inner) = finish(b);
     assert_eq!(inner, 0, "{after}");
     assert!(moves <= 4, "{after}");
 }
@@ -295,7 +117,7 @@ fn addresses_step_in_place() {
         vec![next[0], next[1], sum]
     });
     b.store(&last[2..], i);
-    let (after, moves, _) = b.finish();
+    let (after, moves, _) = finish(b);
     assert_eq!(moves, 0, "{after}");
 }
 
@@ -331,7 +153,7 @@ fn arms_of_an_if_meet_in_one_register() {
         srcs: vec![t.into(), e2.into()],
     });
     b.store(&[m], i);
-    let (after, moves, _) = b.finish();
+    let (after, moves, _) = finish(b);
     assert_eq!(moves, 0, "{after}");
 }
 
@@ -348,7 +170,7 @@ fn only_what_lives_on_is_copied_for_an_atomic() {
         op: AtomicOp::ALL[0],
     });
     b.store(&x[1..], i);
-    let (after, moves, _) = b.finish();
+    let (after, moves, _) = finish(b);
     assert_eq!(moves, 1, "{after}");
 }
 
@@ -369,7 +191,7 @@ fn a_tile_of_sums_needs_no_moves() {
         let at = b.add(i, Src::imm(row));
         b.store(&sums[4 * row as usize..][..4], at);
     }
-    let (after, moves, _) = b.finish();
+    let (after, moves, _) = finish(b);
     assert_eq!(moves, 0, "{after}");
     assert!(highest(&after) < 30, "{after}");
 }
