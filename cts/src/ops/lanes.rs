@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::inputs::{Random, edges, product, rows};
-use super::module::{Id, Module};
+use super::module::{Controls, Id, Module};
 use super::reference::expect::Expect;
 use super::test::OpTest;
 use super::types::{Scalar, Ty};
@@ -28,7 +28,7 @@ pub(crate) struct Lanes {
     /// Values beside the edges of each operand's type.
     extra: Vec<Vec<u64>>,
     vectors: bool,
-    preserve: bool,
+    controls: Controls,
     body: Arc<LaneBody>,
     reference: Arc<LaneReference>,
 }
@@ -45,7 +45,7 @@ impl Lanes {
             shared: Vec::new(),
             extra: Vec::new(),
             vectors: true,
-            preserve: true,
+            controls: Controls::Preserve,
             body: Arc::new(|_, _, operands| operands.to_vec()),
             reference: Arc::new(|_| Vec::new()),
         }
@@ -94,7 +94,14 @@ impl Lanes {
     /// zeros do not count.
     pub(crate) fn fast(mut self) -> Lanes {
         self.name = format!("fast {}", self.name);
-        self.preserve = false;
+        self.controls = Controls::None;
+        self
+    }
+
+    /// The module asks for all float controls.
+    pub(crate) fn controlled(mut self) -> Lanes {
+        self.name = format!("controlled {}", self.name);
+        self.controls = Controls::All;
         self
     }
 
@@ -137,7 +144,7 @@ impl Lanes {
             name: self.name.clone(),
             operands,
             results,
-            preserve: self.preserve,
+            controls: self.controls,
             specialization: Vec::new(),
             body: self.module_body(shapes),
             reference: self.element_reference(shapes.len()),
@@ -155,9 +162,7 @@ impl Lanes {
                 for lanes in *shape {
                     let operands: Vec<Id> = (0..operands.len())
                         .map(|at| {
-                            if shared.contains(&at) {
-                                whole[at].clone()
-                            } else if lanes.len() == 4 {
+                            if shared.contains(&at) || lanes.len() == 4 {
                                 whole[at].clone()
                             } else {
                                 module.components(operands[at], &whole[at], lanes)
@@ -184,7 +189,7 @@ impl Lanes {
     fn element_reference(&self, shapes: usize) -> super::test::Reference {
         let (reference, shared) = (self.reference.clone(), self.shared.clone());
         let results: Vec<Scalar> = self.results.clone();
-        let preserve = self.preserve;
+        let preserve = self.controls != Controls::None;
         let scalars = self.operands.clone();
         Box::new(move |operands| {
             let mut of_shape = vec![Vec::new(); results.len()];

@@ -10,6 +10,38 @@ use super::types::{Scalar, Ty};
 /// Invocations of a workgroup.
 pub(crate) const GROUP: u32 = 64;
 
+/// Which float controls a module asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Controls {
+    /// None: denormals may be flushed, infinities, NaN and the sign of zeros do not count.
+    None,
+    /// Signed zeros, infinities and NaN count.
+    Preserve,
+    /// All that the hardware has: also rounding to nearest even, half denormals preserved, single
+    /// denormals flushed.
+    All,
+}
+
+impl Controls {
+    /// The execution modes for floats of this size; each is the name of a capability, too.
+    fn modes(self, bits: u32) -> &'static [&'static str] {
+        match (self, bits) {
+            (Controls::None, _) => &[],
+            (Controls::Preserve, _) => &["SignedZeroInfNanPreserve"],
+            (Controls::All, 16) => &[
+                "SignedZeroInfNanPreserve",
+                "RoundingModeRTE",
+                "DenormPreserve",
+            ],
+            (Controls::All, _) => &[
+                "SignedZeroInfNanPreserve",
+                "RoundingModeRTE",
+                "DenormFlushToZero",
+            ],
+        }
+    }
+}
+
 /// A name in the text.
 pub(crate) type Id = String;
 
@@ -258,15 +290,19 @@ impl Module {
         self.line(&format!("OpStore {pointer} {value}"));
     }
 
-    /// The text. With `preserve`, signed zeros, infinities and NaN count.
-    pub(crate) fn finish(mut self, preserve: bool) -> String {
+    /// The text, with the execution modes of the float controls.
+    pub(crate) fn finish(mut self, controls: Controls) -> String {
         let uint = self.ty(Scalar::U32);
         let vector = self.ty(Ty::new(Scalar::U32, 3));
         let pointer = self.declare(&format!("OpTypePointer Input {vector}"));
         let void = self.declare("OpTypeVoid");
         let function = self.declare(&format!("OpTypeFunction {void}"));
-        if preserve && !self.float_sizes.is_empty() {
-            self.capability("SignedZeroInfNanPreserve");
+        let mut modes = Vec::new();
+        for bits in self.float_sizes.clone() {
+            for mode in controls.modes(bits) {
+                self.capability(mode);
+                modes.push((*mode, bits));
+            }
         }
         let mut text = String::from("OpCapability Shader\n");
         for name in &self.capabilities {
@@ -280,13 +316,8 @@ impl Module {
              OpExecutionMode %main LocalSize {GROUP} 1 1\n",
             self.interface.join(" ")
         );
-        if preserve {
-            for bits in &self.float_sizes {
-                let _ = writeln!(
-                    text,
-                    "OpExecutionMode %main SignedZeroInfNanPreserve {bits}"
-                );
-            }
+        for (mode, bits) in modes {
+            let _ = writeln!(text, "OpExecutionMode %main {mode} {bits}");
         }
         let _ = write!(
             text,

@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 
 use anyhow::Context as _;
 
-use super::module::{GROUP, Id, Module};
+use super::module::{Controls, GROUP, Id, Module};
 use super::reference::expect::Expect;
 use super::types::Ty;
 use crate::case::{Buffer, BufferKind, Case};
@@ -22,8 +22,7 @@ pub struct OpTest {
     pub(super) name: String,
     pub(super) operands: Vec<Ty>,
     pub(super) results: Vec<Ty>,
-    /// Whether the module asks for SignedZeroInfNanPreserve.
-    pub(super) preserve: bool,
+    pub(super) controls: Controls,
     pub(super) specialization: Vec<mesa_nir::SpecConstant>,
     pub(super) body: Body,
     /// Components of the operands of an element to those of its results.
@@ -62,7 +61,7 @@ impl OpTest {
         for ((binding, ty), value) in (first..).zip(&self.results).zip(results) {
             module.store(binding, *ty, value);
         }
-        module.finish(self.preserve)
+        module.finish(self.controls)
     }
 
     /// The run: operands are in the first buffers, results in the others.

@@ -41,7 +41,7 @@ mod tests {
         let mut random = Random::new("fma");
         for _ in 0..300_000 {
             let [x, y, mut z] = [(); 3].map(|()| f32::from_bits(random.value(Scalar::F32) as u32));
-            if random.next() % 2 == 0 {
+            if random.next().is_multiple_of(2) {
                 // A near cancellation.
                 z = -(x * y) * (1.0 + f32::EPSILON * (random.next() % 3) as f32);
             }

@@ -52,10 +52,19 @@ impl Interval {
         if low.is_nan() || high.is_nan() {
             return Interval::undefined(format);
         }
-        let (mut low, mut high) = (
-            format.round_value(low, Round::Down),
-            format.round_value(high, Round::Up),
-        );
+        let low = format.round_value(low, Round::Down);
+        Interval::within(format, low, format.round_value(high, Round::Up))
+    }
+
+    /// The numbers of the format from one number to the other, flushed or overflowed.
+    fn within(format: Format, mut low: f64, mut high: f64) -> Interval {
+        let max = format.max();
+        if high > max {
+            (low, high) = (low.min(max), f64::INFINITY);
+        }
+        if low < -max {
+            (low, high) = (f64::NEG_INFINITY, high.max(-max));
+        }
         if format.flushes {
             let least = format.min_normal();
             if low > 0.0 && low < least {
@@ -64,8 +73,6 @@ impl Interval {
             if high < 0.0 && high > -least {
                 high = 0.0;
             }
-            // A result that rounds to a denormal below the least normal counts too: its end is
-            // above zero already.
         }
         Interval {
             format,
@@ -75,7 +82,7 @@ impl Interval {
         }
     }
 
-    /// The hull of a function's values.
+    /// The hull of a function's values, not rounded.
     fn hull(format: Format, values: impl IntoIterator<Item = f64>) -> Interval {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         for value in values {
@@ -85,17 +92,35 @@ impl Interval {
             low = low.min(value);
             high = high.max(value);
         }
-        Interval::new(format, low, high)
+        Interval {
+            format,
+            low,
+            high,
+            undefined: false,
+        }
     }
 
-    /// A function that has its extremes at the ends.
-    fn monotone(self, function: impl Fn(f64) -> f64) -> Interval {
+    /// What a function that has its extremes at the ends gives, not rounded.
+    fn image(self, function: impl Fn(f64) -> f64) -> Interval {
         if self.undefined {
             return self;
         }
         Interval::hull(self.format, [function(self.low), function(self.high)])
     }
 
+    /// The same, rounded.
+    fn monotone(self, function: impl Fn(f64) -> f64) -> Interval {
+        self.image(function).rounded()
+    }
+
+    fn rounded(self) -> Interval {
+        if self.undefined {
+            return self;
+        }
+        Interval::new(self.format, self.low, self.high)
+    }
+
+    /// With an error instead of rounding.
     fn widened(self, error: impl Fn(f64) -> f64) -> Interval {
         if self.undefined {
             return self;
@@ -104,7 +129,7 @@ impl Interval {
             true => value,
             false => value + sign * error(value),
         };
-        Interval::new(
+        Interval::within(
             self.format,
             move_by(self.low, -1.0),
             move_by(self.high, 1.0),
@@ -124,8 +149,8 @@ impl Interval {
         self.low <= value && value <= self.high
     }
 
-    /// A binary operation that has its extremes at the corners.
-    fn corners(self, other: Interval, function: impl Fn(f64, f64) -> f64) -> Interval {
+    /// What a binary operation that has its extremes at the corners gives, not rounded.
+    fn image_of_corners(self, other: Interval, function: impl Fn(f64, f64) -> f64) -> Interval {
         if self.undefined || other.undefined {
             return Interval::undefined(self.format);
         }
@@ -134,6 +159,11 @@ impl Interval {
             .into_iter()
             .flat_map(|x| ends(other).map(|y| (x, y)));
         Interval::hull(self.format, pairs.map(|(x, y)| function(x, y)))
+    }
+
+    /// The same, rounded.
+    fn corners(self, other: Interval, function: impl Fn(f64, f64) -> f64) -> Interval {
+        self.image_of_corners(other, function).rounded()
     }
 
     pub(crate) fn add(self, other: Interval) -> Interval {
@@ -165,7 +195,7 @@ impl Interval {
         if other.undefined || other.contains(0.0) || size < least || other.largest() > greatest {
             return Interval::undefined(self.format);
         }
-        self.corners(other, |x, y| x / y).ulps(2.5)
+        self.image_of_corners(other, |x, y| x / y).ulps(2.5)
     }
 
     pub(crate) fn clamp(self, low: f64, high: f64) -> Interval {
@@ -185,7 +215,7 @@ impl Interval {
         if self.low < 0.0 {
             return Interval::undefined(self.format);
         }
-        self.monotone(|x| 1.0 / x.sqrt()).ulps(2.0)
+        self.image(|x| 1.0 / x.sqrt()).ulps(2.0)
     }
 
     /// As 1 / inversesqrt(x), and 0 for 0. A difference that should not be below zero may be by
@@ -197,14 +227,14 @@ impl Interval {
         // The relative errors of both steps add up; an ulp is at most twice as much in one number
         // as in another, relatively.
         let error = (2.0 * 2.0 + 2.5) * self.format.epsilon();
-        let root = self.monotone(|x| x.max(0.0).sqrt());
+        let root = self.image(|x| x.max(0.0).sqrt());
         root.widened(|value| value * error).monotone(|x| x.max(0.0))
     }
 
     fn exponential(self, function: impl Fn(f64) -> f64) -> Interval {
         let base = if self.format.is_half() { 1.0 } else { 3.0 };
         let size = self.largest().min(1e6);
-        self.monotone(function).ulps(base + 2.0 * size)
+        self.image(function).ulps(base + 2.0 * size)
     }
 
     /// 3 + 2|x| ulp; half: 1 + 2|x| ulp.
@@ -228,9 +258,8 @@ impl Interval {
             2f64.powi(-21)
         };
         let one = |x: f64| {
-            let value = function(x);
             let near = (0.5..=2.0).contains(&x);
-            Interval::new(format, value, value).widened(|value| match near {
+            Interval::hull(format, [function(x)]).widened(|value| match near {
                 true => near_one,
                 false => 3.0 * format.ulp(value),
             })
@@ -242,7 +271,7 @@ impl Interval {
             self.high
         };
         let (low, high) = (one(self.low), one(top));
-        Interval::new(format, low.low, high.high)
+        Interval::within(format, low.low, high.high)
     }
 
     /// 3 ulp outside of 0.5 to 2, absolute inside.
@@ -293,7 +322,7 @@ impl Interval {
     }
 
     pub(crate) fn atan(self) -> Interval {
-        self.monotone(f64::atan).arc()
+        self.image(f64::atan).arc()
     }
 
     /// The angle of the point whose ordinate this is.
@@ -310,7 +339,7 @@ impl Interval {
             let pi = std::f64::consts::PI;
             return Interval::new(self.format, -pi, pi).arc();
         }
-        self.corners(x, f64::atan2).arc()
+        self.image_of_corners(x, f64::atan2).arc()
     }
 
     /// The sum of products in any order.

@@ -7,11 +7,14 @@ use crate::ops::reference::expect::Expect;
 use crate::ops::test::OpTest;
 use crate::ops::types::{INTEGERS, Scalar, Ty};
 
+/// A field of a value by offset and count.
+type Extract = fn(Scalar, u64, u32, u32) -> u64;
+
 pub(super) fn tests(list: &mut Vec<OpTest>) {
     // Vulkan without maintenance9 has these for 32 bits only.
     for s in [Scalar::I32, Scalar::U32] {
         list.push(insert(s));
-        let (extract, op): (fn(Scalar, u64, u32, u32) -> u64, _) = match s.is_signed() {
+        let (extract, op): (Extract, _) = match s.is_signed() {
             true => (signed_field, "OpBitFieldSExtract"),
             false => (unsigned_field, "OpBitFieldUExtract"),
         };
@@ -105,7 +108,7 @@ fn insert(s: Scalar) -> OpTest {
         })
 }
 
-fn extract_test(op: &'static str, s: Scalar, extract: fn(Scalar, u64, u32, u32) -> u64) -> OpTest {
+fn extract_test(op: &'static str, s: Scalar, extract: Extract) -> OpTest {
     Lanes::new(op, &[s, Scalar::I32, Scalar::U32], &[s])
         .op(op)
         .shared(&[1, 2])
@@ -154,11 +157,7 @@ fn constant_insert(s: Scalar) -> OpTest {
         })
 }
 
-fn constant_extract(
-    op: &'static str,
-    s: Scalar,
-    extract: fn(Scalar, u64, u32, u32) -> u64,
-) -> OpTest {
+fn constant_extract(op: &'static str, s: Scalar, extract: Extract) -> OpTest {
     let results = [s; FIELDS.len()];
     Lanes::new(&format!("{op} with constants"), &[s], &results)
         .scalars_only()

@@ -4,12 +4,16 @@
 use std::cmp::Ordering;
 
 use crate::ops::lanes::Lanes;
+use crate::ops::module::Controls;
 use crate::ops::reference::expect::Expect;
 use crate::ops::reference::format;
 use crate::ops::test::OpTest;
 use crate::ops::types::{FLOATS, INTEGERS, SIGNED, Scalar, Ty, UNSIGNED};
 
-const INTEGER: &[(&str, &[Scalar], fn(Ordering) -> bool)] = &[
+type Holds = fn(Ordering) -> bool;
+type HoldsOrNot = fn(Option<Ordering>) -> bool;
+
+const INTEGER: &[(&str, &[Scalar], Holds)] = &[
     ("OpIEqual", &INTEGERS, |o| o.is_eq()),
     ("OpINotEqual", &INTEGERS, |o| o.is_ne()),
     ("OpUGreaterThan", &UNSIGNED, |o| o.is_gt()),
@@ -23,7 +27,7 @@ const INTEGER: &[(&str, &[Scalar], fn(Ordering) -> bool)] = &[
 ];
 
 /// Of floats, of which NaN have no order.
-const FLOAT: &[(&str, fn(Option<Ordering>) -> bool)] = &[
+const FLOAT: &[(&str, HoldsOrNot)] = &[
     ("OpFOrdEqual", |o| o.is_some_and(Ordering::is_eq)),
     ("OpFUnordEqual", |o| o.is_none_or(Ordering::is_eq)),
     ("OpFOrdNotEqual", |o| o.is_some_and(Ordering::is_ne)),
@@ -118,7 +122,7 @@ fn any_all() -> OpTest {
         name: "OpAny OpAll bool".into(),
         operands: vec![four],
         results,
-        preserve: false,
+        controls: Controls::None,
         specialization: Vec::new(),
         body: Box::new(|m, operands| {
             let mut all = Vec::new();
@@ -139,6 +143,6 @@ fn any_all() -> OpTest {
                 .map(|value| vec![Expect::boolean(value)])
                 .collect()
         }),
-        inputs: Box::new(|| vec![(0..64).map(|at| at / 4 >> (at % 4) & 1).collect()]),
+        inputs: Box::new(|| vec![(0..64).map(|at| ((at / 4) >> (at % 4)) & 1).collect()]),
     }
 }

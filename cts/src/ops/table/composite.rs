@@ -2,6 +2,7 @@
 //! Taking composites apart and putting them together.
 
 use crate::ops::inputs::{Random, edges};
+use crate::ops::module::Controls;
 use crate::ops::reference::expect::Expect;
 use crate::ops::test::OpTest;
 use crate::ops::types::{FLOATS, INTEGERS, Scalar, Ty};
@@ -44,7 +45,7 @@ fn dynamic(s: Scalar, index: Scalar) -> OpTest {
         name,
         operands: vec![Ty::new(s, 4), s.into(), index.into()],
         results,
-        preserve: true,
+        controls: Controls::Preserve,
         specialization: Vec::new(),
         body: Box::new(move |m, v| {
             let mut all = Vec::new();
@@ -108,7 +109,7 @@ fn shuffles(s: Scalar) -> OpTest {
         name,
         operands: vec![Ty::new(s, 4), Ty::new(s, 3)],
         results,
-        preserve: true,
+        controls: Controls::Preserve,
         specialization: Vec::new(),
         body: Box::new(move |m, v| {
             let mut all = Vec::new();
@@ -156,7 +157,7 @@ fn nested(s: Scalar) -> OpTest {
         name,
         operands: vec![vector, s.into(), Scalar::U32.into()],
         results: vec![vector, s.into(), s.into(), vector, s.into()],
-        preserve: true,
+        controls: Controls::Preserve,
         specialization: Vec::new(),
         body: Box::new(move |m, v| {
             let (vector_ty, scalar_ty) = (m.ty(vector), m.ty(s));

@@ -4,7 +4,7 @@
 use mesa_nir::SpecConstant;
 
 use crate::ops::inputs::edges;
-use crate::ops::module::{Id, Module};
+use crate::ops::module::{Controls, Id, Module};
 use crate::ops::reference::expect::Expect;
 use crate::ops::reference::format;
 use crate::ops::test::OpTest;
@@ -41,7 +41,7 @@ fn test(
         name,
         operands: vec![Scalar::U32.into()],
         results,
-        preserve: true,
+        controls: Controls::Preserve,
         specialization,
         body: Box::new(move |m, _| body(m)),
         reference: Box::new(move |_| expected.clone()),

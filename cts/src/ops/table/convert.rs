@@ -2,7 +2,7 @@
 //! Conversions and bit casts.
 
 use crate::ops::lanes::Lanes;
-use crate::ops::module::Id;
+use crate::ops::module::{Controls, Id};
 use crate::ops::reference::expect::{Allowed, Expect};
 use crate::ops::reference::format::{self, Round};
 use crate::ops::test::OpTest;
@@ -206,7 +206,7 @@ fn reinterpretation(from: Ty, to: Ty) -> OpTest {
         name,
         operands: vec![from],
         results: vec![to],
-        preserve: true,
+        controls: Controls::Preserve,
         specialization: Vec::new(),
         body: Box::new(move |m, operands: &[Id]| vec![m.op("OpBitcast", to, operands)]),
         reference: Box::new(move |operands| {

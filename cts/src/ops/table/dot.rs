@@ -2,7 +2,7 @@
 //! Integer dot products (SPV_KHR_integer_dot_product, core in SPIR-V 1.6).
 
 use crate::ops::inputs::{Random, edges};
-use crate::ops::module::{Id, Module};
+use crate::ops::module::{Controls, Id, Module};
 use crate::ops::reference::expect::Expect;
 use crate::ops::test::OpTest;
 use crate::ops::types::{Scalar, Ty};
@@ -120,7 +120,7 @@ impl Dot {
             name,
             operands,
             results: vec![self.result.into()],
-            preserve: false,
+            controls: Controls::None,
             specialization: Vec::new(),
             body: Box::new(move |m, v| vec![self.body(m, v)]),
             reference: Box::new(move |v| vec![vec![self.reference(v)]]),

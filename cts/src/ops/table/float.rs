@@ -347,7 +347,8 @@ fn clamp(s: Scalar, op: &'static str) -> OpTest {
         .reference(move |v| {
             let [x, low, high] = [v[0], v[1], v[2]].map(|bits| format.decode(bits));
             // Undefined if the limits are the wrong way round, and with NaN as limits.
-            if !(low <= high) || x.is_nan() && !avoids_nan {
+            let in_order = low <= high;
+            if !in_order || x.is_nan() && !avoids_nan {
                 return Expect::Any;
             }
             if x.is_nan() {
@@ -375,6 +376,11 @@ fn step(s: Scalar) -> OpTest {
         })
 }
 
+/// NaN gives 0.
+fn saturated(value: f64) -> f64 {
+    if value > 0.0 { value.min(1.0) } else { 0.0 }
+}
+
 /// A clamp to 0 and 1, for which the hardware has a modifier, of a sum and of a product.
 fn saturate(s: Scalar) -> OpTest {
     let format = format::of(s);
@@ -390,7 +396,7 @@ fn saturate(s: Scalar) -> OpTest {
         })
         .references(move |v| {
             let clamped = |exact: Exact| {
-                let clamp = |v: &[f64]| exact(v).max(0.0).min(1.0);
+                let clamp = |v: &[f64]| saturated(exact(v));
                 rounded(format, v, clamp).unsigned_zero(format)
             };
             vec![clamped(|v| v[0] + v[1]), clamped(|v| v[0] * v[1])]

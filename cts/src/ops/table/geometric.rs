@@ -3,7 +3,7 @@
 
 use crate::ops::inputs::{Random, edges};
 use crate::ops::lanes::Lanes;
-use crate::ops::module::{Id, Module};
+use crate::ops::module::{Controls, Id, Module};
 use crate::ops::reference::expect::{Allowed, Expect};
 use crate::ops::reference::format;
 use crate::ops::reference::interval::Interval;
@@ -191,7 +191,7 @@ impl Function {
             name: format!("{} {s}", self.name),
             operands,
             results: results.collect(),
-            preserve: true,
+            controls: Controls::Preserve,
             specialization: Vec::new(),
             body: Box::new(move |m, v| self.body(m, s, v)),
             reference: Box::new(move |v| self.reference(s, v)),

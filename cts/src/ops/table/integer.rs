@@ -3,7 +3,7 @@
 
 use crate::ops::inputs::edges;
 use crate::ops::lanes::Lanes;
-use crate::ops::module::{Id, Module};
+use crate::ops::module::{Controls, Id, Module};
 use crate::ops::reference::expect::Expect;
 use crate::ops::test::OpTest;
 use crate::ops::types::{INTEGERS, SIGNED, Scalar, Ty, UNSIGNED};
@@ -101,7 +101,10 @@ pub(super) fn expect(s: Scalar, value: Option<i128>) -> Expect {
 pub(super) fn tests(list: &mut Vec<OpTest>) {
     for (op, types, exact) in BINARY {
         for s in types.iter().copied() {
-            let lanes = Lanes::new(op, &[s, s], &[s]).op(op);
+            let mut lanes = Lanes::new(op, &[s, s], &[s]).op(op);
+            if op.starts_with(SHIFTS) {
+                lanes = lanes.extra(vec![Vec::new(), amounts(s)]);
+            }
             let exact = *exact;
             list.push(
                 lanes.reference(move |v| expect(s, exact(s, s.integer(v[0]), s.integer(v[1])))),
@@ -191,6 +194,14 @@ fn clamp(s: Scalar) -> OpTest {
         })
 }
 
+/// What the names of shifts begin with.
+const SHIFTS: &str = "OpShift";
+
+/// The amounts that shifts have.
+fn amounts(s: Scalar) -> Vec<u64> {
+    (0..u64::from(s.bits())).collect()
+}
+
 /// A shift whose amount has another type than what it shifts.
 fn mixed_shift(s: Scalar) -> OpTest {
     let amount = match s.bits() {
@@ -199,10 +210,9 @@ fn mixed_shift(s: Scalar) -> OpTest {
         32 => Scalar::I8,
         _ => Scalar::U16,
     };
-    let small: Vec<u64> = (0..u64::from(s.bits())).collect();
     Lanes::new("OpShiftLeftLogical", &[s, amount], &[s])
         .op("OpShiftLeftLogical")
-        .extra(vec![Vec::new(), small])
+        .extra(vec![Vec::new(), amounts(s)])
         .reference(move |v| {
             let amount = amount.wrap(amount.integer(v[1]));
             let fits = amount < u64::from(s.bits());
@@ -221,8 +231,12 @@ fn constants(op: &'static str, s: Scalar, exact: Exact) -> OpTest {
     for value in [5, 6, 9, 12, 25, 60, 641, 1000, -3, -10] {
         list.insert(6, s.wrap(value));
     }
-    list.truncate(SOME);
     let lefts: Vec<u64> = list.iter().copied().take(6).collect();
+    if op.starts_with(SHIFTS) {
+        let some = amounts(s).len().div_ceil(SOME);
+        list = amounts(s).into_iter().step_by(some).collect();
+    }
+    list.truncate(SOME);
     let (rights, lefts_too) = (list.clone(), lefts.clone());
     let count = list.len() + lefts.len();
     // Results go to vectors of four, to need fewer buffers.
@@ -231,7 +245,7 @@ fn constants(op: &'static str, s: Scalar, exact: Exact) -> OpTest {
         name: format!("{op} {s} with constants"),
         operands: vec![s.into()],
         results: vec![Ty::new(s, 4); vectors],
-        preserve: false,
+        controls: Controls::None,
         specialization: Vec::new(),
         body: Box::new(move |m: &mut Module, operands: &[Id]| {
             let x = &operands[0];

@@ -2,7 +2,7 @@
 //! Matrices. Their entries are small integers, so that products are exact in any order.
 
 use crate::ops::inputs::Random;
-use crate::ops::module::{Id, Module};
+use crate::ops::module::{Controls, Id, Module};
 use crate::ops::reference::expect::{Allowed, Expect};
 use crate::ops::reference::format;
 use crate::ops::test::OpTest;
@@ -87,7 +87,7 @@ fn products(s: Scalar, columns: u32, rows: u32) -> OpTest {
         name,
         operands,
         results,
-        preserve: false,
+        controls: Controls::None,
         specialization: Vec::new(),
         body: Box::new(move |m, v| {
             let a = construct(m, s, columns, rows, &v[..n]);
@@ -184,7 +184,7 @@ fn square(s: Scalar, size: u32) -> OpTest {
         name,
         operands: vec![column; size as usize],
         results,
-        preserve: false,
+        controls: Controls::None,
         specialization: Vec::new(),
         body: Box::new(move |m, v| {
             let a = matrix(m, s, v);

@@ -5,6 +5,7 @@ mod bits;
 mod compare;
 mod composite;
 mod constant;
+mod controlled;
 mod convert;
 mod dot;
 mod float;
@@ -24,6 +25,7 @@ pub fn all() -> Vec<OpTest> {
     bits::tests(&mut list);
     compare::tests(&mut list);
     float::tests(&mut list);
+    controlled::tests(&mut list);
     convert::tests(&mut list);
     function::tests(&mut list);
     pack::tests(&mut list);

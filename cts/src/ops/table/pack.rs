@@ -3,6 +3,7 @@
 
 use crate::ops::inputs::{Random, edges};
 use crate::ops::lanes::Lanes;
+use crate::ops::module::Controls;
 use crate::ops::reference::expect::{Allowed, Expect};
 use crate::ops::reference::format::{self, Round};
 use crate::ops::test::OpTest;
@@ -81,7 +82,7 @@ fn test(
         name,
         operands: vec![operand],
         results: vec![result],
-        preserve: true,
+        controls: Controls::Preserve,
         specialization: Vec::new(),
         body: Box::new(move |m, operands| vec![m.ext(&op, result, operands)]),
         reference: Box::new(move |operands| vec![reference(operands[0])]),
