@@ -6,3 +6,4 @@ pub mod compare;
 pub mod corpus;
 pub mod device;
 pub mod element;
+pub mod random;
