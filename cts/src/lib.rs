@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Tests of whole shaders: a corpus, generated programs, and the devices that run them.
+//! Tests of whole shaders: a corpus, single operations, generated programs, and the devices that run them.
 
 pub mod case;
 pub mod compare;
