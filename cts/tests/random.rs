@@ -4,7 +4,9 @@
 //! `CORTLAND_RANDOM_FIRST` and `CORTLAND_RANDOM_SEEDS` choose other seeds.
 
 use cortland_cts::case::{Case, Device};
+use cortland_cts::device::agx::AgxCompiler;
 use cortland_cts::device::lavapipe::Lavapipe;
+use cortland_cts::device::simulated::{Options, SimulatedDevice};
 use cortland_cts::random::check::seeds;
 use cortland_cts::random::interpret::Executed;
 use cortland_cts::random::tree::{
@@ -403,4 +405,32 @@ fn maximal_reconvergence() {
         valid.unwrap_or_else(|e| panic!("{e}\n{program}"));
     }
     assert!(declared > 100, "{declared}");
+}
+
+/// The compiler's code computes what the interpreter says, without a trap of strict mode.
+fn simulate(name: &str, config: &Config, count: u64) {
+    let device = SimulatedDevice::new(AgxCompiler::default(), Options::default());
+    let failures: Vec<String> = seeds(count)
+        .into_par_iter()
+        .filter_map(|seed| {
+            let failure = random::check(seed, config, &device).err()?;
+            Some(format!("{name} seed {seed}: {failure}"))
+        })
+        .collect();
+    assert!(
+        failures.is_empty(),
+        "{} of {count} programs failed:\n\n{}",
+        failures.len(),
+        failures.join("\n\n")
+    );
+}
+
+#[test]
+fn the_simulated_gpu_runs_them() {
+    simulate("default", &Config::default(), 3000);
+}
+
+#[test]
+fn the_simulated_gpu_runs_those_of_all_types() {
+    simulate("all types", &Config::all_types(), 3000);
 }

@@ -46,7 +46,7 @@ allowed_widths(nir_op op, unsigned *result, unsigned *sources)
       *result = *sources = W1 | W8 | W16 | W32 | W64;
       break;
    case nir_op_bcsel:
-      *result = *sources = W1 | W8 | W16 | W32;
+      *result = *sources = W1 | W8 | W16 | W32 | W64;
       break;
    case nir_op_fadd:
    case nir_op_fmul:
