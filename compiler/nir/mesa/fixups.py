@@ -29,6 +29,12 @@ FIXUPS = [
         'binop("imod", tint, "",\n      "src1 == 0 ? 0 :',
         'binop("imod", tint, "",\n      "src1 == 0 || src1 == -1 ? 0 :',
     ),
+    # Wrong for negative powers of two: the highest bit of -8 that differs from the sign is bit 2, that of 8 is bit 3.
+    (
+        "src/compiler/nir/nir_opt_algebraic.py",
+        "   (('ifind_msb', ('f2i32(is_used_once)', a)), ('ufind_msb', ('f2i32', ('fabs', a)))),\n",
+        "",
+    ),
     # What a lock guards belongs to all threads (the table of types, that of options): a failure must leave the lock free
     # and what was allocated under it alone. No code that the front end reaches holds two of these locks at a time.
     (
