@@ -98,9 +98,12 @@ impl Drop for Temporary {
     }
 }
 
-/// Through naga, as a WebGPU implementation does it: indices are kept inside their arrays, and
-/// workgroup memory is zeroed by code.
-fn wgsl(text: &str) -> anyhow::Result<Vec<u32>> {
+/// WGSL to SPIR-V through naga, as a WebGPU implementation does it: indices are kept inside their
+/// arrays, and workgroup memory is zeroed by code.
+///
+/// # Errors
+/// When naga does not accept the text.
+pub fn wgsl(text: &str) -> anyhow::Result<Vec<u32>> {
     use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
     use naga::valid::{Capabilities, ValidationFlags, Validator};
 

@@ -95,7 +95,7 @@ enum Command {
     #[command(subcommand)]
     Shaderdb(shaderdb::Command),
     /// Disassemble a complete compute launch with explanations.
-    Demo,
+    Demo(demo::Options),
 }
 
 /// A decimal or `0x` address; underscores are allowed.
@@ -138,7 +138,7 @@ fn execute(cli: Cli, out: &mut impl Write) -> anyhow::Result<bool> {
         Command::Compile(options) => compile::run(&options, out).map(|()| true),
         #[cfg(feature = "compiler")]
         Command::Shaderdb(command) => shaderdb::run(&command, out),
-        Command::Demo => demo::run(out).map(|()| true),
+        Command::Demo(options) => demo::run(&options, out).map(|()| true),
     }
 }
 

@@ -306,7 +306,7 @@ fn explain_refuses_what_is_no_instruction() {
 
 #[test]
 fn the_demo_explains_the_whole_launch() {
-    let run = agx(&["demo"], b"");
+    let run = agx(&["demo", "--launch"], b"");
     assert_eq!(run.code, Some(0), "{}", run.err);
     for text in [
         "0x100_0090_0000  launcher",
@@ -331,7 +331,7 @@ fn the_demo_explains_the_whole_launch() {
 fn a_closed_pipe_is_no_panic() {
     let vectors = path("../../hw/isa/vectors/encode.jsonl");
     let vectors = vectors.to_str().expect("unicode path");
-    for args in [&["demo"][..], &["vectors", "-v", vectors]] {
+    for args in [&["demo", "--launch"][..], &["vectors", "-v", vectors]] {
         // The reading end is closed before the program starts, so that no output can slip through.
         let (reader, writer) = std::io::pipe().expect("a pipe");
         drop(reader);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! `agx demo`: the programs of one complete compute launch, explained line by line.
+//! `agx demo --launch`: the programs of one complete compute launch, explained line by line.
 //!
 //! The launch is the worked example of docs/hw (launch, 12): `out[i] = i` for 64 threads. Its three
 //! programs are written here as assembly and assembled when the command runs.
