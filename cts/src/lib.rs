@@ -6,5 +6,6 @@ pub mod compare;
 pub mod corpus;
 pub mod device;
 pub mod element;
+pub mod mutate;
 pub mod ops;
 pub mod random;

@@ -72,6 +72,7 @@ pub fn compile_program(
         mut function,
         mut pointers,
     } = select::select(program)?;
+    within_limits(program, &pointers)?;
     check(&function, "selection")?;
     opt::factor_rotates(&mut function);
     opt::eliminate_dead_code(&mut function);
@@ -118,6 +119,38 @@ pub fn compile_program(
         resources: resources(key),
         stats,
     })
+}
+
+/// Most pointers that a launch program publishes (launch, 5.1; HW).
+const MAX_POINTERS: usize = 19;
+/// Most bytes of threadgroup memory (launch, 4.5 and 9; HW).
+const MAX_THREADGROUP_BYTES: u32 = 0x8000;
+/// Most invocations of a workgroup (launch, 9; HW).
+const MAX_INVOCATIONS: u64 = 1024;
+
+/// Refuses what no launch program can set up.
+fn within_limits(program: &Program, pointers: &[Pointer]) -> Result<(), Error> {
+    if pointers.len() > MAX_POINTERS {
+        let is_set = |p: &&Pointer| matches!(p, Pointer::DescriptorSet(_));
+        return Err(Error::Limit(format!(
+            "{} pointers, {} of them to descriptor sets, of {MAX_POINTERS} that a launch can give",
+            pointers.len(),
+            pointers.iter().filter(is_set).count()
+        )));
+    }
+    if program.shared_bytes > MAX_THREADGROUP_BYTES {
+        return Err(Error::Limit(format!(
+            "{} bytes of threadgroup memory, of {MAX_THREADGROUP_BYTES}",
+            program.shared_bytes
+        )));
+    }
+    let invocations: u64 = program.workgroup_size.map(u64::from).iter().product();
+    if invocations > MAX_INVOCATIONS {
+        return Err(Error::Limit(format!(
+            "{invocations} invocations of a workgroup, of {MAX_INVOCATIONS}"
+        )));
+    }
+    Ok(())
 }
 
 /// Largest scratch frame (launch, 9; HW).

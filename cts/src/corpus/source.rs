@@ -47,6 +47,16 @@ fn words(bytes: &[u8]) -> anyhow::Result<Vec<u32>> {
     Ok(words.iter().map(word).collect())
 }
 
+/// A compute shader in GLSL that is in no file.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_glsl(text: &str) -> anyhow::Result<Vec<u32>> {
+    let file = Temporary::new("comp");
+    std::fs::write(&file.0, text).context("a temporary file")?;
+    compile(&file.0)
+}
+
 /// Through Debian's glslangValidator, for Vulkan 1.3.
 fn glsl(path: &Path) -> anyhow::Result<Vec<u32>> {
     let output = Temporary::new("spv");
