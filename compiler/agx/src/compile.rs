@@ -9,8 +9,9 @@ use crate::error::Error;
 use crate::ir::{Function, validate};
 use crate::{emit, legalize, opt, regalloc, select, spill};
 
-/// Registers that spilling leaves for values; the rest is room for tuples to move about.
-const REGISTERS: u32 = 92;
+/// How many values spilling leaves in registers; the rest is room for tuples to move about. The lower limits are for
+/// shaders in which so many lanes wait with so much that there is no room for operands that an instruction destroys.
+const SPILL_LIMITS: [u32; 5] = [92, 72, 56, 40, 28];
 
 /// What a binary depends on besides the shader.
 #[derive(Debug, Clone, Default)]
@@ -82,15 +83,7 @@ pub fn compile_program(
     check(&function, "legalisation")?;
     opt::schedule(&mut function);
     check(&function, "scheduling")?;
-    spill::run(&mut function, REGISTERS).map_err(Error::Limit)?;
-    check(&function, "spilling")?;
-    if let Some(listing) = &mut listing {
-        listing.ssa = function.to_string();
-    }
-    regalloc::run(&mut function).map_err(|what| Error::Internal {
-        pass: "register allocation",
-        what,
-    })?;
+    let function = assign_registers(&function, &mut listing)?;
     if let Some(listing) = &mut listing {
         listing.registers = function.to_string();
     }
@@ -151,6 +144,33 @@ fn within_limits(program: &Program, pointers: &[Pointer]) -> Result<(), Error> {
         )));
     }
     Ok(())
+}
+
+/// Spills and allocates registers.
+fn assign_registers(
+    function: &Function,
+    listing: &mut Option<&mut Listing>,
+) -> Result<Function, Error> {
+    let mut limits = SPILL_LIMITS.into_iter().peekable();
+    while let Some(limit) = limits.next() {
+        let mut attempt = function.clone();
+        spill::run(&mut attempt, limit).map_err(Error::Limit)?;
+        check(&attempt, "spilling")?;
+        if let Some(listing) = listing {
+            listing.ssa = attempt.to_string();
+        }
+        match regalloc::run(&mut attempt) {
+            Ok(()) => return Ok(attempt),
+            Err(regalloc::Failure::Room(_)) if limits.peek().is_some() => {}
+            Err(failure) => {
+                return Err(Error::Internal {
+                    pass: "register allocation",
+                    what: failure.to_string(),
+                });
+            }
+        }
+    }
+    Err(Error::Limit("no limit for spilling is left".into()))
 }
 
 /// Largest scratch frame (launch, 9; HW).

@@ -141,8 +141,11 @@ impl Facts {
                 };
                 self.one_word = op == MemoryOp::Load && machine.device_format() == Some(one_word);
                 if machine.wants_atomic_result() {
-                    // The proven emitter lets no source of a producer change (isa-2, 9.4, rule 3).
-                    self.held |= operand_registers(machine, "data");
+                    // The proven emitter lets no source of a producer change (isa-2, 9.4, rule 3). When the loss of its
+                    // operands happens is not known.
+                    for operand in ["data", "base", "index"] {
+                        self.held |= operand_registers(machine, operand);
+                    }
                 }
             }
             Some((Space::Threadgroup, op)) => self.threadgroup = Some(op),

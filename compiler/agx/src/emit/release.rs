@@ -182,13 +182,18 @@ fn held(function: &Function, live: &LaneLiveness) -> Vec<RegSet> {
                     needs: into(*exit),
                     then: into(*exit),
                 }),
-                End::EndThen { .. }
-                | End::Break {
+                End::EndThen { .. } => {
+                    if let Some(top) = stack.last_mut() {
+                        top.needs = top.then;
+                    }
+                }
+                End::Break {
                     closes: Closes::Then(_),
                     ..
                 } => {
+                    // They wait for the end of the loop.
                     if let Some(top) = stack.last_mut() {
-                        top.needs = top.then;
+                        top.needs = RegSet::EMPTY;
                     }
                 }
                 End::EndElse | End::EndLoop { .. } | End::Break { .. } => {

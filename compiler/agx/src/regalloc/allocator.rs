@@ -4,12 +4,13 @@
 use arrayvec::ArrayVec;
 
 use crate::analysis::{Dominators, Liveness, ValueSet};
-use crate::ir::{Block, BlockData, Dst, End, Function, Instr, Phi, Ref, Src, Value};
+use crate::ir::{Block, BlockData, Closes, Dst, End, Function, Instr, Phi, Ref, Src, Value};
 
 use super::hints::{Hints, MOVE};
 use super::parallel_copy::{LAST_LITERAL, Origin, sequentialise};
-use super::place::{Placement, place};
-use super::{FILE, RegSet};
+use super::place::{Held, Placement, place};
+use super::waiting::Waiting;
+use super::{FILE, Failure, RegSet};
 
 /// Where values lie at one point of the program.
 #[derive(Debug, Clone)]
@@ -76,10 +77,11 @@ struct Allocator<'f> {
     /// Registers of live-in values and phis.
     entries: Vec<Map>,
     exits: Vec<Map>,
+    waiting: Waiting,
 }
 
 /// See [`super::run`].
-pub(crate) fn allocate(function: &mut Function, file: u8) -> Result<(), String> {
+pub(crate) fn allocate(function: &mut Function, file: u8) -> Result<(), Failure> {
     let liveness = Liveness::of(function);
     let dominators = Dominators::of(function);
     let reachable: Vec<bool> = function
@@ -94,6 +96,7 @@ pub(crate) fn allocate(function: &mut Function, file: u8) -> Result<(), String> 
         reachable,
         entries: vec![Map::new(); count],
         exits: vec![Map::new(); count],
+        waiting: Waiting::new(count),
         function,
     };
     for block in this.function.block_ids() {
@@ -102,6 +105,7 @@ pub(crate) fn allocate(function: &mut Function, file: u8) -> Result<(), String> 
         } else {
             this.strip(block);
         }
+        this.pass(block);
     }
     for block in this.function.block_ids() {
         this.edges(block)?;
@@ -136,13 +140,46 @@ impl Allocator<'_> {
         }
     }
 
-    fn block(&mut self, block: Block) -> Result<(), String> {
+    /// Notes what lanes wait for that the machine leaves behind at the end of a block.
+    fn pass(&mut self, block: Block) {
+        let reached = self.reachable[block.index()];
+        let exit = &self.exits[block.index()];
+        let all = || exit.iter().map(|(_, r)| *r).collect();
+        match &self.function.blocks[block.index()].end {
+            End::If { else_block, .. } => {
+                let live = self.liveness.live_in(*else_block);
+                let phis = &self.function.blocks[else_block.index()].phis;
+                let needed = |v: Value| {
+                    live.contains(v) || phis.iter().any(|p| p.srcs.contains(&Src::from(v)))
+                };
+                let there = exit.iter().filter(|(v, _)| needed(*v));
+                self.waiting.branch(block, there.map(|(_, r)| *r).collect());
+            }
+            End::EndThen { .. } => self.waiting.turn(block, reached.then(all)),
+            End::EndElse | End::EndLoop { .. } => self.waiting.close(block),
+            End::Loop { .. } => self.waiting.enter_loop(block),
+            End::Break { closes, .. } => {
+                if reached {
+                    self.waiting.leave(all());
+                }
+                match closes {
+                    Closes::Then(_) => self.waiting.turn(block, None),
+                    Closes::Else | Closes::Loop => self.waiting.close(block),
+                }
+            }
+            End::Next | End::Stop => {}
+        }
+    }
+
+    fn block(&mut self, block: Block) -> Result<(), Failure> {
         let data = &mut self.function.blocks[block.index()];
         let phis = std::mem::take(&mut data.phis);
         let instrs = std::mem::take(&mut data.instrs);
         let mut end = data.end.clone();
         let (ends, live) = self.ends(block, &instrs, &end);
         self.hints.enter(block.0);
+        let Held { firm, loose } = self.waiting.held();
+        self.hints.hold(firm.with(loose));
         self.enter(block, &phis, &live)?;
         let mut out = Vec::with_capacity(instrs.len() + instrs.len() / 8);
         for (i, (instr, ends)) in instrs.into_iter().zip(ends).enumerate() {
@@ -207,7 +244,7 @@ impl Allocator<'_> {
         mut instr: Instr,
         ends: &Ends,
         out: &mut Vec<Instr>,
-    ) -> Result<(), String> {
+    ) -> Result<(), Failure> {
         let before = self.state.free;
         let Placement {
             copies,
@@ -219,6 +256,7 @@ impl Allocator<'_> {
             &instr,
             &ends.dying,
             self.liveness.live_out(block),
+            self.waiting.held(),
         )?;
         if !copies.is_empty() {
             let mut spare = before;
@@ -235,6 +273,12 @@ impl Allocator<'_> {
                 }
             }
             g += 1;
+        });
+        instr.for_each_src(|group, shape| {
+            if shape.destroyed {
+                let registers = group.iter().filter_map(Src::reg).collect();
+                self.waiting.destroyed(block, registers);
+            }
         });
         for value in &ends.dying {
             self.state.remove(*value);
@@ -269,7 +313,7 @@ impl Allocator<'_> {
     }
 
     /// Decides where values lie at the beginning of a block.
-    fn enter(&mut self, block: Block, phis: &[Phi], live: &ValueSet) -> Result<(), String> {
+    fn enter(&mut self, block: Block, phis: &[Phi], live: &ValueSet) -> Result<(), Failure> {
         self.state.clear();
         let preds = &self.function.blocks[block.index()].preds;
         let seen: Vec<(usize, Block)> = preds
@@ -280,15 +324,31 @@ impl Allocator<'_> {
             .collect();
         let last = preds.iter().copied().filter(|p| *p >= block).max();
         let live_in = self.liveness.live_in(block);
-        if let Some((_, base)) = self.base(&seen, live_in) {
+        // What lies there is lost before the lanes that wait for this block get to it.
+        let lost = self.waiting.lost_before(block);
+        let mut homeless = Vec::new();
+        if let Some((_, base)) = self.base(&seen, live_in, lost) {
             for value in live_in.iter() {
                 let register = lookup(&self.exits[base.index()], value)
                     .ok_or_else(|| format!("{value} does not reach b{}", block.0))?;
-                self.state.put(value, register);
+                if lost.contains(register) {
+                    homeless.push(value);
+                } else {
+                    self.state.put(value, register);
+                }
             }
         }
+        for value in homeless {
+            let free = self.state.free;
+            let safe = free.without(lost).iter();
+            let home = safe.min_by_key(|r| (self.hints.cost(value, *r, &free), *r));
+            let home = home.ok_or_else(|| {
+                Failure::Room(format!("no register for {value} that lanes wait with"))
+            })?;
+            self.state.put(value, home);
+        }
         for phi in phis.iter().filter(|p| live.contains(p.dst)) {
-            let register = self.phi_register(phi, &seen)?;
+            let register = self.phi_register(phi, &seen, lost)?;
             self.state.put(phi.dst, register);
             self.hints.placed(phi.dst, register, &self.state.free);
             if let Some(last) = last {
@@ -304,7 +364,12 @@ impl Allocator<'_> {
     }
 
     /// The predecessor whose registers the others take over: that to which the others come with the fewest moves.
-    fn base(&self, seen: &[(usize, Block)], live_in: &ValueSet) -> Option<(usize, Block)> {
+    fn base(
+        &self,
+        seen: &[(usize, Block)],
+        live_in: &ValueSet,
+        lost: RegSet,
+    ) -> Option<(usize, Block)> {
         const TRIED: usize = 4;
         if seen.len() < 2 {
             return seen.first().copied();
@@ -316,16 +381,22 @@ impl Allocator<'_> {
             .min_by_key(|(edge, candidate)| {
                 let moves = seen.iter().map(|(_, pred)| {
                     let (from, to) = (&self.exits[pred.index()], &self.exits[candidate.index()]);
-                    let differ = live_in
-                        .iter()
-                        .filter(|v| lookup(from, *v) != lookup(to, *v));
+                    let differ = live_in.iter().filter(|v| {
+                        let to = lookup(to, *v);
+                        lookup(from, *v) != to || to.is_some_and(|r| lost.contains(r))
+                    });
                     differ.count() as u32 * weight(*pred)
                 });
                 (moves.sum::<u32>(), *edge)
             })
     }
 
-    fn phi_register(&self, phi: &Phi, seen: &[(usize, Block)]) -> Result<u8, String> {
+    fn phi_register(
+        &self,
+        phi: &Phi,
+        seen: &[(usize, Block)],
+        lost: RegSet,
+    ) -> Result<u8, Failure> {
         let literals = phi
             .srcs
             .iter()
@@ -342,8 +413,8 @@ impl Allocator<'_> {
             let far = if *r > LAST_LITERAL { 2 * literals } else { 0 };
             (self.hints.cost(phi.dst, *r, &free) + MOVE * (far - met), *r)
         };
-        let best = free.iter().min_by_key(cost);
-        best.ok_or_else(|| format!("no register for the phi {}", phi.dst))
+        let best = free.without(lost).iter().min_by_key(cost);
+        best.ok_or_else(|| Failure::Room(format!("no register for the phi {}", phi.dst)))
     }
 
     /// Makes registers agree on the edges into a block.

@@ -7,8 +7,8 @@
 //! placed decides for the others; the registers that the others will want are reserved, which means that values
 //! without a claim to them go elsewhere while there is an elsewhere.
 
-use crate::analysis::Liveness;
-use crate::ir::{Function, Instr, Shape, Value};
+use crate::analysis::{Liveness, ValueSet};
+use crate::ir::{Function, Instr, Shape, Src, Value};
 
 use super::constraints::source_groups;
 use super::{FILE, RegSet};
@@ -44,6 +44,10 @@ pub(crate) struct Hints {
     reserved: [Option<Reservation>; FILE],
     /// By block and instruction: the tuples that end there.
     uses: Vec<Vec<(u32, u32)>>,
+    /// Values whose last use seems to be that they are destroyed.
+    doomed: ValueSet,
+    /// Registers in which nothing should be destroyed now.
+    held: RegSet,
 }
 
 /// What a move costs, in the unit of all these costs.
@@ -63,10 +67,19 @@ impl Hints {
             tuples: Vec::new(),
             reserved: [None; FILE],
             uses: vec![Vec::new(); function.blocks.len()],
+            doomed: ValueSet::new(function.num_values),
+            held: RegSet::EMPTY,
         };
         for block in function.block_ids() {
             let data = &function.blocks[block.index()];
             for (i, instr) in data.instrs.iter().enumerate() {
+                instr.for_each_src(|group, shape| {
+                    for value in group.iter().filter_map(Src::value) {
+                        if shape.destroyed && !liveness.live_out(block).contains(value) {
+                            hints.doomed.insert(value);
+                        }
+                    }
+                });
                 for group in source_groups(instr).iter().filter(|g| g.members.len() > 1) {
                     let members: Vec<_> = group
                         .members
@@ -150,7 +163,15 @@ impl Hints {
             Some(Reservation::Tuple(_)) if !mine => cost += MOVE / 2,
             _ => {}
         }
+        if self.held.contains(register) && self.doomed.contains(value) {
+            cost += MOVE;
+        }
         cost
+    }
+
+    /// From here on nothing should be destroyed in these registers.
+    pub(crate) fn hold(&mut self, held: RegSet) {
+        self.held = held;
     }
 
     /// The value lies there now. `free` as in [`Hints::cost`].

@@ -20,6 +20,8 @@
 //! Moves are avoided by choosing registers with foresight: [`hints`] knows which values will want to lie in one register
 //! or beside each other.
 //!
+//! Operands that an instruction destroys stay away from registers that lanes elsewhere still need: [`waiting`].
+//!
 //! [`validate`] is independent of all that: it follows the allocated code and proves that each operand reads the value
 //! that the SSA program says.
 
@@ -31,6 +33,7 @@ mod place;
 #[cfg(test)]
 pub(crate) mod tests;
 mod validator;
+mod waiting;
 
 pub use validator::validate;
 
@@ -42,20 +45,47 @@ pub(crate) const FILE: usize = 96;
 /// Replaces values by registers; phis become copies. In debug builds the result is checked by [`validate()`].
 ///
 /// # Errors
-/// The registers do not suffice: spilling did not bring the pressure down. Also if the function breaks rules of the
-/// form, like a phi source with a modifier.
-pub fn run(function: &mut Function) -> Result<(), String> {
+/// The registers do not suffice, or the function breaks rules of the form.
+pub fn run(function: &mut Function) -> Result<(), Failure> {
     run_in(function, FILE as u8)
 }
 
 /// The same with a smaller register file.
-pub(crate) fn run_in(function: &mut Function, file: u8) -> Result<(), String> {
+pub(crate) fn run_in(function: &mut Function, file: u8) -> Result<(), Failure> {
     let before = cfg!(debug_assertions).then(|| function.clone());
     allocator::allocate(function, file)?;
     match before {
-        Some(before) => validate(&before, function)
-            .map_err(|e| format!("register allocation is wrong: {e}\n{before}\n{function}")),
+        Some(before) => validate(&before, function).map_err(|e| {
+            Failure::Broken(format!(
+                "register allocation is wrong: {e}\n{before}\n{function}"
+            ))
+        }),
         None => Ok(()),
+    }
+}
+
+/// Why there is no allocation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// The registers do not suffice. Spilling has to bring the pressure down first; and where lanes wait for others, what
+    /// they have narrows the choice of the others, which the pressure does not count.
+    Room(String),
+    /// The function breaks rules of the form, like a phi source with a modifier.
+    Broken(String),
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (Failure::Room(what) | Failure::Broken(what)) = self;
+        f.write_str(what)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<String> for Failure {
+    fn from(what: String) -> Failure {
+        Failure::Broken(what)
     }
 }
 
@@ -82,6 +112,10 @@ impl RegSet {
         self.0.count_ones()
     }
 
+    pub(crate) const fn with(self, other: RegSet) -> RegSet {
+        RegSet(self.0 | other.0)
+    }
+
     pub(crate) const fn without(self, other: RegSet) -> RegSet {
         RegSet(self.0 & !other.0)
     }
@@ -99,5 +133,13 @@ impl RegSet {
             rest &= rest - 1;
             Some(bit)
         })
+    }
+}
+
+impl FromIterator<u8> for RegSet {
+    fn from_iter<I: IntoIterator<Item = u8>>(registers: I) -> RegSet {
+        let mut set = RegSet::EMPTY;
+        registers.into_iter().for_each(|r| set.insert(r));
+        set
     }
 }

@@ -20,13 +20,13 @@ use arrayvec::ArrayVec;
 use crate::analysis::ValueSet;
 use crate::ir::{Instr, Shape, Value};
 
-use super::RegSet;
 use super::allocator::State;
 use super::constraints::{
     Sharing, SourceGroup, SourceGroups, destinations, sharing, source_groups,
 };
 use super::hints::{Hints, MOVE};
 use super::parallel_copy::Origin;
+use super::{Failure, RegSet};
 
 /// Where an instruction finds its operands.
 #[derive(Debug, Default)]
@@ -37,6 +37,15 @@ pub(crate) struct Placement {
     pub(crate) sources: ArrayVec<ArrayVec<u8, 4>, 4>,
     /// The registers of the destinations.
     pub(crate) destinations: ArrayVec<u8, 4>,
+}
+
+/// Registers that lanes elsewhere need: see [`super::waiting`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Held {
+    /// Nothing may be destroyed there.
+    pub(crate) firm: RegSet,
+    /// If something is destroyed there, what the lanes have has to be moved to another place where they meet.
+    pub(crate) loose: RegSet,
 }
 
 /// So many free registers allow copies that are not strictly needed.
@@ -50,13 +59,16 @@ pub(crate) fn place(
     instr: &Instr,
     dying: &[Value],
     live_out: &ValueSet,
-) -> Result<Placement, String> {
+    held: Held,
+) -> Result<Placement, Failure> {
     let groups = source_groups(instr);
     if groups
         .iter()
         .any(|g| g.shape.tied && g.members.iter().any(Option::is_none))
     {
-        return Err(format!("`{instr}` writes over an operand that is no value"));
+        return Err(Failure::Broken(format!(
+            "`{instr}` writes over an operand that is no value"
+        )));
     }
     let state_free = state.free;
     for packed in [false, true] {
@@ -67,6 +79,7 @@ pub(crate) fn place(
             groups: &groups,
             dying,
             live_out,
+            held,
             roomy: !packed && state_free.len() >= ROOMY,
             claimed: RegSet::EMPTY,
             ending: RegSet::EMPTY,
@@ -85,10 +98,11 @@ pub(crate) fn place(
         }
     }
     let live = u32::from(state.file) - state.free.len();
-    Err(format!(
-        "no registers for `{instr}` with {live} of {} taken before it",
+    let held = held.firm.len();
+    Err(Failure::Room(format!(
+        "no registers for `{instr}` with {live} of {} taken before it, and {held} needed by lanes that wait",
         state.file
-    ))
+    )))
 }
 
 struct Placer<'a> {
@@ -98,6 +112,7 @@ struct Placer<'a> {
     groups: &'a SourceGroups,
     dying: &'a [Value],
     live_out: &'a ValueSet,
+    held: Held,
     /// There are registers for copies that are not strictly needed.
     roomy: bool,
     /// Registers that the instruction reads.
@@ -218,6 +233,15 @@ impl Placer<'_> {
             let (Some(value), register) = (*member, base + i as u8) else {
                 continue;
             };
+            if group.shape.destroyed {
+                if self.held.firm.contains(register) {
+                    return None;
+                }
+                cost += match self.held.loose.contains(register) {
+                    true => 2 * MOVE,
+                    false => 0,
+                };
+            }
             if self.claimed.contains(register) {
                 let shared = !group.is_exclusive()
                     && self.pinned.contains(&value)
@@ -382,8 +406,14 @@ impl Placer<'_> {
         sharing: Sharing,
     ) -> Option<Option<u8>> {
         let mut next = 0u8;
+        let firm = self.held.firm;
         let mut take = |count: usize, shape: Shape, file: u8| {
-            let base = next.next_multiple_of(shape.align);
+            let mut base = next.next_multiple_of(shape.align);
+            let lost =
+                |base: u8| shape.destroyed && (base..base + count as u8).any(|r| firm.contains(r));
+            while base <= file && lost(base) {
+                base += shape.align;
+            }
             next = base + count as u8;
             (next - 1 <= shape.last && next <= file).then_some(base)
         };

@@ -10,6 +10,9 @@
 //! Copies have no counterpart: a move between registers copies a set, in the SSA program it makes two names of one
 //! value. Literals are known by their bits and argument words by their number, whoever made them. So it does not matter
 //! which of these instructions the allocator adds, drops or moves.
+//!
+//! Lanes wait for one another: for the other arm of an `if`, and where arms or the ways out of a loop meet. What the
+//! instructions that the machine runs meanwhile destroy is lost for them, too.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -42,6 +45,7 @@ pub fn validate(before: &Function, after: &Function) -> Result<(), String> {
         after,
         names: names(before),
         dominators: Dominators::of(before),
+        headers: headers(before),
     };
     validator.same_structure()?;
     validator.solve()
@@ -53,6 +57,8 @@ struct Validator<'f> {
     /// What a value is a copy of.
     names: HashMap<Value, Content>,
     dominators: Dominators,
+    /// For each block, the header of the innermost loop around it.
+    headers: Vec<Option<Block>>,
 }
 
 /// Makes one name of a value and its copies, which in SSA form come behind it.
@@ -99,6 +105,22 @@ fn blank(instr: &Instr) -> Instr {
         }
     });
     instr
+}
+
+/// For each block, the header of the innermost loop around it.
+fn headers(function: &Function) -> Vec<Option<Block>> {
+    let mut stack: Vec<(Block, Block)> = Vec::new();
+    let around = function.block_ids().map(|block| {
+        while stack.last().is_some_and(|(_, exit)| *exit <= block) {
+            stack.pop();
+        }
+        let header = stack.last().map(|(header, _)| *header);
+        if let End::Loop { exit } = function.blocks[block.index()].end {
+            stack.push((Block(block.0 + 1), exit));
+        }
+        header
+    });
+    around.collect()
 }
 
 impl Validator<'_> {
@@ -192,6 +214,7 @@ impl Validator<'_> {
 
     /// What registers hold behind an edge: phis have the values of their sources.
     fn cross(&self, from: Block, to: Block, registers: &Registers) -> Registers {
+        let lost = self.lost_between(from, to);
         let data = &self.before.blocks[to.index()];
         let edge = data.preds.iter().position(|p| *p == from);
         let results: BTreeSet<Content> = data.phis.iter().map(|p| Content::Value(p.dst)).collect();
@@ -204,7 +227,11 @@ impl Validator<'_> {
         sources.sort_unstable();
         registers
             .iter()
-            .map(|held| {
+            .zip(lost)
+            .map(|(held, lost)| {
+                if lost {
+                    return Held::new();
+                }
                 let mut new: Held = held.difference(&results).copied().collect();
                 for content in held {
                     let first = sources.partition_point(|s| s.0 < *content);
@@ -214,6 +241,24 @@ impl Validator<'_> {
                 new
             })
             .collect()
+    }
+
+    /// Which registers the machine destroys between the end of a block and the beginning of one that follows.
+    fn lost_between(&self, from: Block, to: Block) -> [bool; FILE] {
+        let first = match self.after.blocks[from.index()].end {
+            End::Break { .. } => self.headers[from.index()].unwrap_or(from).index(),
+            _ => from.index() + 1,
+        };
+        let mut lost = [false; FILE];
+        let between = self.after.blocks.get(first..to.index()).unwrap_or(&[]);
+        for instr in between.iter().flat_map(|block| &block.instrs) {
+            instr.for_each_src(|group, shape| {
+                for register in group.iter().filter_map(Src::reg) {
+                    lost[register as usize] |= shape.destroyed;
+                }
+            });
+        }
+        lost
     }
 
     /// Runs through a block to the end, and gives the first complaint.

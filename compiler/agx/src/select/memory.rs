@@ -41,8 +41,8 @@ impl Selector<'_> {
         let def = result(intrinsic)?;
         let mut address = self.address(intrinsic, 0)?;
         let access = intrinsic.index(IndexKind::ACCESS);
-        let constant = intrinsic.op == IntrinsicOp::load_constant_agx;
-        if !constant && access & (COHERENT | VOLATILE) != 0 && def.bits == 32 {
+        // Even of memory that this shader never writes: others may.
+        if access & (COHERENT | VOLATILE) != 0 && def.bits == 32 {
             return self.coherent_load(intrinsic, &address);
         }
         let count = usize::from(def.components) * words_of(def.bits);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! Runs functions of either form, for one lane, and records what they do to memory.
+//! Runs functions of either form, for one lane or for several that wait for each other, and records what they do to
+//! memory.
 //!
 //! Moves, literals, integer additions and conditions mean what they say, so that loops end. Everything else is a hash
 //! of its operation, attributes and operands: any wrong operand changes the results, and nothing is ever equal by luck
@@ -20,51 +21,80 @@ struct Machine {
     seed: u32,
 }
 
-/// Runs the function on inputs that the seed determines.
-pub(crate) fn run(function: &Function, seed: u32) -> Result<Trace, String> {
-    let mut machine = Machine {
-        values: vec![0xbad0_0001; function.num_values as usize],
-        registers: std::array::from_fn(|i| 0xbad1_0000 + i as u32),
-        scratch: vec![0xbad2_0003; 8192],
-        trace: Vec::new(),
-        seed,
-    };
-    let (mut from, mut at) = (None, Block(0));
-    for _ in 0..50_000 {
+impl Machine {
+    fn new(function: &Function, seed: u32) -> Machine {
+        Machine {
+            values: vec![0xbad0_0001; function.num_values as usize],
+            registers: std::array::from_fn(|i| 0xbad1_0000 + i as u32),
+            scratch: vec![0xbad2_0003; 8192],
+            trace: Vec::new(),
+            seed,
+        }
+    }
+
+    /// What a lane does that comes from one block into another; the next block, `None` at the end.
+    fn block(&mut self, function: &Function, from: Option<Block>, at: Block) -> Option<Block> {
         let data = &function.blocks[at.index()];
         let edge = data
             .preds
             .iter()
             .position(|p| Some(*p) == from)
             .unwrap_or(0);
-        let chosen: Vec<u32> = data
-            .phis
-            .iter()
-            .map(|p| machine.read(&p.srcs[edge]))
-            .collect();
+        let chosen: Vec<u32> = data.phis.iter().map(|p| self.read(&p.srcs[edge])).collect();
         for (phi, value) in data.phis.iter().zip(chosen) {
-            machine.values[phi.dst.0 as usize] = value;
+            self.values[phi.dst.0 as usize] = value;
         }
         for instr in &data.instrs {
-            machine.step(instr);
+            self.step(instr);
         }
         let next = Block(at.0 + 1);
-        from = Some(at);
-        at = match &data.end {
-            End::Next | End::EndElse | End::Loop { .. } => next,
+        match &data.end {
+            End::Next | End::EndElse | End::Loop { .. } => Some(next),
             End::If {
                 cond, else_block, ..
-            } => {
-                if machine.holds(cond) {
-                    next
-                } else {
-                    *else_block
-                }
+            } => Some(if self.holds(cond) { next } else { *else_block }),
+            End::EndThen { merge } => Some(*merge),
+            End::EndLoop { header } => Some(*header),
+            End::Break { exit, .. } => Some(*exit),
+            End::Stop => None,
+        }
+    }
+}
+
+/// Runs the function on inputs that the seed determines.
+pub(crate) fn run(function: &Function, seed: u32) -> Result<Trace, String> {
+    let mut machine = Machine::new(function, seed);
+    let (mut from, mut at) = (None, Block(0));
+    for _ in 0..50_000 {
+        match machine.block(function, from, at) {
+            Some(next) => (from, at) = (Some(at), next),
+            None => return Ok(machine.trace),
+        }
+    }
+    Err("it does not end".into())
+}
+
+/// The same for lanes with a seed each, in the order of the machine: blocks run one after the other, each for the lanes
+/// that are there, even if there are none. What an instruction destroys is lost for the lanes that wait as well.
+pub(crate) fn run_lanes(function: &Function, seeds: &[u32]) -> Result<Vec<Trace>, String> {
+    let machine = |seed: &u32| (Machine::new(function, *seed), None, Some(Block(0)));
+    let mut lanes: Vec<_> = seeds.iter().map(machine).collect();
+    let mut at = Block(0);
+    for _ in 0..50_000 {
+        let data = &function.blocks[at.index()];
+        // No lane reads what another wrote, so it is all the same in which order they run through a block.
+        for (machine, from, next) in &mut lanes {
+            if *next == Some(at) {
+                *next = machine.block(function, *from, at);
+                *from = Some(at);
+            } else {
+                data.instrs.iter().for_each(|i| machine.destroy(i));
             }
-            End::EndThen { merge } => *merge,
-            End::EndLoop { header } => *header,
-            End::Break { exit, .. } => *exit,
-            End::Stop => return Ok(machine.trace),
+        }
+        at = match data.end {
+            End::Stop => return Ok(lanes.into_iter().map(|lane| lane.0.trace).collect()),
+            End::EndLoop { header } if lanes.iter().any(|lane| lane.2 == Some(header)) => header,
+            _ => Block(at.0 + 1),
         };
     }
     Err("it does not end".into())
@@ -106,11 +136,8 @@ impl Machine {
         holds ^ cond.invert
     }
 
-    fn step(&mut self, instr: &Instr) {
-        let mut operands = Vec::new();
-        instr.for_each_src(|group, _| operands.extend(group.iter().map(|s| self.read(s))));
-        let mut results = Vec::new();
-        instr.for_each_dst(|group, _| results.extend_from_slice(group));
+    /// Loses the operands that the instruction destroys.
+    fn destroy(&mut self, instr: &Instr) {
         instr.for_each_src(|group, shape| {
             if shape.destroyed {
                 for register in group.iter().filter_map(Src::reg) {
@@ -118,6 +145,14 @@ impl Machine {
                 }
             }
         });
+    }
+
+    fn step(&mut self, instr: &Instr) {
+        let mut operands = Vec::new();
+        instr.for_each_src(|group, _| operands.extend(group.iter().map(|s| self.read(s))));
+        let mut results = Vec::new();
+        instr.for_each_dst(|group, _| results.extend_from_slice(group));
+        self.destroy(instr);
         match instr {
             Instr::Mov(op) => self.write(op.dst, operands[0]),
             Instr::Imm(op) => self.write(op.dst, op.value),

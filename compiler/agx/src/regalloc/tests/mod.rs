@@ -7,6 +7,7 @@ pub(crate) mod generate;
 pub(crate) mod interpret;
 mod mutate;
 mod quality;
+mod waiting;
 
 use proptest::prelude::*;
 
@@ -22,13 +23,22 @@ pub(crate) fn config(live: std::ops::Range<u32>) -> impl Strategy<Value = Config
     })
 }
 
-/// Runs both on a few inputs.
+/// Runs both on a few inputs, `b` for lanes that wait for each other as well.
 pub(crate) fn same_behaviour(a: &Function, b: &Function) -> Result<(), TestCaseError> {
     for seed in 0..4 {
         let expected = interpret::run(a, seed).map_err(TestCaseError::fail)?;
         let actual = interpret::run(b, seed).map_err(TestCaseError::fail)?;
         prop_assert_eq!(expected, actual, "{}\n{}", a, b);
     }
+    let seeds: Vec<u32> = (0..16).collect();
+    let expected: Result<Vec<_>, _> = seeds.iter().map(|s| interpret::run(a, *s)).collect();
+    let together = interpret::run_lanes(b, &seeds);
+    prop_assert!(
+        expected == together,
+        "lanes lose what they wait with:\n{}\n{}",
+        a,
+        b
+    );
     Ok(())
 }
 
@@ -46,7 +56,7 @@ proptest! {
     fn light_functions_need_no_spilling(config in config(4..12)) {
         let before = checked(Config { size: config.size.min(40), ..config })?;
         let mut after = before.clone();
-        super::run(&mut after).map_err(TestCaseError::fail)?;
+        super::run(&mut after).map_err(|e| TestCaseError::fail(e.to_string()))?;
         super::validate(&before, &after).map_err(TestCaseError::fail)?;
         same_behaviour(&before, &after)?;
     }
