@@ -11,33 +11,79 @@
 /* Passes that undo each other's work must not keep the process busy for ever. */
 #define MOST_ROUNDS 64
 
+/* The passes of optimize(), as numbers of bits. */
+enum pass {
+   VARS_TO_SSA,
+   ALU_TO_SCALAR,
+   PHIS_TO_SCALAR,
+   COPY_PROP,
+   REMOVE_PHIS,
+   DCE,
+   DEAD_CF,
+   CSE,
+   PEEPHOLE_SELECT,
+   ALGEBRAIC,
+   CONSTANT_FOLDING,
+   UNDEF,
+   PACK,
+   DEREF,
+   COPY_PROP_VARS,
+   DEAD_WRITE_VARS,
+   IF,
+   LOOP,
+   LOOP_UNROLL,
+};
+
+/* A shader, and the passes that found nothing to do in it as it is: to run one of these again would change nothing. */
+struct lowering {
+   nir_shader *shader;
+   uint32_t settled;
+};
+
+/* Note whether a pass has changed the shader. */
+static bool
+changed(struct lowering *l, bool progress)
+{
+   if (progress)
+      l->settled = 0;
+   return progress;
+}
+
+#define PASS(l, pass, ...) changed(l, pass((l)->shader, ##__VA_ARGS__))
+
+/* The same for a pass that may be left out while it has nothing to do. */
+#define SETTLE(l, number, pass, ...) \
+   ((l)->settled & BITFIELD_BIT(number) ? false \
+    : PASS(l, pass, ##__VA_ARGS__)      ? true \
+                                        : ((l)->settled |= BITFIELD_BIT(number), false))
+
 static void
-optimize(nir_shader *s, bool jumps)
+optimize(struct lowering *l, bool jumps)
 {
    bool progress = true;
    for (unsigned round = 0; progress && round < MOST_ROUNDS; round++) {
       progress = false;
-      progress |= nir_lower_vars_to_ssa(s);
-      progress |= nir_lower_alu_to_scalar(s, NULL, NULL);
-      progress |= nir_lower_phis_to_scalar(s, true);
-      progress |= nir_copy_prop(s);
-      progress |= nir_opt_remove_phis(s);
-      progress |= nir_opt_dce(s);
-      progress |= nir_opt_dead_cf(s);
-      progress |= nir_opt_cse(s);
-      progress |= nir_opt_peephole_select(s, 8, false, true);
-      progress |= nir_opt_algebraic(s);
-      progress |= nir_opt_constant_folding(s);
-      progress |= nir_opt_undef(s);
-      progress |= nir_lower_pack(s);
+      progress |= SETTLE(l, VARS_TO_SSA, nir_lower_vars_to_ssa);
+      progress |= SETTLE(l, ALU_TO_SCALAR, nir_lower_alu_to_scalar, NULL, NULL);
+      progress |= SETTLE(l, PHIS_TO_SCALAR, nir_lower_phis_to_scalar, true);
+      progress |= SETTLE(l, COPY_PROP, nir_copy_prop);
+      progress |= SETTLE(l, REMOVE_PHIS, nir_opt_remove_phis);
+      progress |= SETTLE(l, DCE, nir_opt_dce);
+      progress |= SETTLE(l, DEAD_CF, nir_opt_dead_cf);
+      progress |= SETTLE(l, CSE, nir_opt_cse);
+      progress |= SETTLE(l, PEEPHOLE_SELECT, nir_opt_peephole_select, 8, false, true);
+      progress |= SETTLE(l, ALGEBRAIC, nir_opt_algebraic);
+      progress |= SETTLE(l, CONSTANT_FOLDING, nir_opt_constant_folding);
+      progress |= SETTLE(l, UNDEF, nir_opt_undef);
+      progress |= SETTLE(l, PACK, nir_lower_pack);
       if (!jumps)
          continue;
-      progress |= nir_opt_deref(s);
-      progress |= nir_opt_copy_prop_vars(s);
-      progress |= nir_opt_dead_write_vars(s);
-      progress |= nir_opt_if(s, nir_opt_if_optimize_phi_true_false);
-      progress |= nir_opt_loop(s);
-      progress |= nir_opt_loop_unroll(s);
+      progress |= SETTLE(l, DEREF, nir_opt_deref);
+      progress |= SETTLE(l, COPY_PROP_VARS, nir_opt_copy_prop_vars);
+      progress |= SETTLE(l, DEAD_WRITE_VARS, nir_opt_dead_write_vars);
+      progress |= SETTLE(l, IF, nir_opt_if, nir_opt_if_optimize_phi_true_false);
+      progress |= SETTLE(l, LOOP, nir_opt_loop);
+      progress |= SETTLE(l, LOOP_UNROLL, nir_opt_loop_unroll);
    }
 }
 
@@ -79,32 +125,32 @@ check_inlined_size(nir_shader *s)
 
 /* One function, its variables initialised, nothing but break and continue as jumps. */
 static void
-inline_everything(nir_shader *s)
+inline_everything(struct lowering *l)
 {
-   nir_lower_variable_initializers(s, nir_var_function_temp);
-   nir_lower_returns(s);
-   check_inlined_size(s);
-   nir_inline_functions(s);
-   nir_copy_prop(s);
-   nir_opt_deref(s);
-   nir_remove_non_entrypoints(s);
-   nir_lower_variable_initializers(s, nir_var_shader_temp);
-   nir_opt_dead_cf(s);
-   nir_lower_continue_constructs(s);
+   PASS(l, nir_lower_variable_initializers, nir_var_function_temp);
+   PASS(l, nir_lower_returns);
+   check_inlined_size(l->shader);
+   PASS(l, nir_inline_functions);
+   SETTLE(l, COPY_PROP, nir_copy_prop);
+   SETTLE(l, DEREF, nir_opt_deref);
+   nir_remove_non_entrypoints(l->shader); /* Which changes nothing that is left. */
+   PASS(l, nir_lower_variable_initializers, nir_var_shader_temp);
+   SETTLE(l, DEAD_CF, nir_opt_dead_cf);
+   PASS(l, nir_lower_continue_constructs);
 }
 
 /* Composite variables in parts, and those that are read and written only by constant indices as values. */
 static void
-split_variables(nir_shader *s)
+split_variables(struct lowering *l)
 {
-   nir_lower_global_vars_to_local(s);
-   nir_split_var_copies(s);
-   nir_lower_var_copies(s);
-   nir_opt_deref(s);
-   nir_split_struct_vars(s, nir_var_function_temp);
-   nir_split_array_vars(s, nir_var_function_temp);
-   nir_lower_vars_to_ssa(s);
-   nir_remove_dead_variables(s, nir_var_function_temp | nir_var_shader_temp | nir_var_mem_shared, NULL);
+   PASS(l, nir_lower_global_vars_to_local);
+   PASS(l, nir_split_var_copies);
+   PASS(l, nir_lower_var_copies);
+   SETTLE(l, DEREF, nir_opt_deref);
+   PASS(l, nir_split_struct_vars, nir_var_function_temp);
+   PASS(l, nir_split_array_vars, nir_var_function_temp);
+   SETTLE(l, VARS_TO_SSA, nir_lower_vars_to_ssa);
+   PASS(l, nir_remove_dead_variables, nir_var_function_temp | nir_var_shader_temp | nir_var_mem_shared, NULL);
 }
 
 static void
@@ -117,14 +163,14 @@ word_size_align(const struct glsl_type *type, unsigned *size, unsigned *align)
 
 /* What is left of private variables lives in scratch. */
 static void
-lower_private_memory(nir_shader *s)
+lower_private_memory(struct lowering *l)
 {
-   nir_lower_indirect_derefs(s, nir_var_function_temp, 8);
-   nir_lower_vars_to_ssa(s);
-   nir_remove_dead_variables(s, nir_var_function_temp, NULL);
-   apple9_lower_private_types(s);
-   nir_lower_vars_to_explicit_types(s, nir_var_function_temp, word_size_align);
-   nir_lower_explicit_io(s, nir_var_function_temp, nir_address_format_32bit_offset);
+   PASS(l, nir_lower_indirect_derefs, nir_var_function_temp, 8);
+   SETTLE(l, VARS_TO_SSA, nir_lower_vars_to_ssa);
+   PASS(l, nir_remove_dead_variables, nir_var_function_temp, NULL);
+   PASS(l, apple9_lower_private_types);
+   PASS(l, nir_lower_vars_to_explicit_types, nir_var_function_temp, word_size_align);
+   PASS(l, nir_lower_explicit_io, nir_var_function_temp, nir_address_format_32bit_offset);
 }
 
 static bool
@@ -144,7 +190,7 @@ vectorize(unsigned align_mul, unsigned align_offset, unsigned bit_size, unsigned
 }
 
 static void
-lower_memory(nir_shader *s, const struct cortland_compute_lowering *lowering)
+lower_memory(struct lowering *l, const struct cortland_compute_lowering *lowering)
 {
    nir_variable_mode modes = nir_var_mem_global | nir_var_mem_push_const;
    /* Of two accesses that become one, that in bounds would fail with the other. */
@@ -154,42 +200,42 @@ lower_memory(nir_shader *s, const struct cortland_compute_lowering *lowering)
       .callback = vectorize,
       .modes = modes,
    };
-   apple9_hoist_push_constants(s);
-   nir_opt_load_store_vectorize(s, &options);
-   nir_lower_alu_to_scalar(s, NULL, NULL);
-   apple9_lower_access_sizes(s);
-   apple9_lower_atomics(s);
-   nir_lower_pack(s);
-   optimize(s, false);
-   apple9_lower_memory(s, lowering);
-   apple9_lower_amul(s);
+   PASS(l, apple9_hoist_push_constants);
+   PASS(l, nir_opt_load_store_vectorize, &options);
+   SETTLE(l, ALU_TO_SCALAR, nir_lower_alu_to_scalar, NULL, NULL);
+   PASS(l, apple9_lower_access_sizes);
+   PASS(l, apple9_lower_atomics);
+   SETTLE(l, PACK, nir_lower_pack);
+   optimize(l, false);
+   PASS(l, apple9_lower_memory, lowering);
+   PASS(l, apple9_lower_amul);
 }
 
 static void
-lower_arithmetic(nir_shader *s)
+lower_arithmetic(struct lowering *l)
 {
    /* Exact, by Newton's method and a correction; constants were turned into products before. */
    const nir_lower_idiv_options division = { .allow_fp16 = false };
-   optimize(s, false);
-   nir_opt_idiv_const(s, 8);
-   nir_lower_int64(s);
-   apple9_lower_bit_sizes(s);
-   nir_lower_idiv(s, &division);
-   optimize(s, false);
-   nir_lower_int64(s);
-   apple9_lower_bit_sizes(s);
-   optimize(s, false);
+   optimize(l, false);
+   PASS(l, nir_opt_idiv_const, 8);
+   PASS(l, nir_lower_int64);
+   PASS(l, apple9_lower_bit_sizes);
+   PASS(l, nir_lower_idiv, &division);
+   optimize(l, false);
+   PASS(l, nir_lower_int64);
+   PASS(l, apple9_lower_bit_sizes);
+   optimize(l, false);
    bool progress = true;
    for (unsigned round = 0; progress && round < MOST_ROUNDS; round++) {
-      progress = nir_opt_algebraic_late(s);
+      progress = PASS(l, nir_opt_algebraic_late);
       if (progress) {
-         nir_opt_constant_folding(s);
-         nir_lower_alu_to_scalar(s, NULL, NULL);
-         nir_lower_int64(s);
-         apple9_lower_bit_sizes(s);
-         nir_copy_prop(s);
-         nir_opt_dce(s);
-         nir_opt_cse(s);
+         SETTLE(l, CONSTANT_FOLDING, nir_opt_constant_folding);
+         SETTLE(l, ALU_TO_SCALAR, nir_lower_alu_to_scalar, NULL, NULL);
+         PASS(l, nir_lower_int64);
+         PASS(l, apple9_lower_bit_sizes);
+         SETTLE(l, COPY_PROP, nir_copy_prop);
+         SETTLE(l, DCE, nir_opt_dce);
+         SETTLE(l, CSE, nir_opt_cse);
       }
    }
 }
@@ -197,6 +243,7 @@ lower_arithmetic(nir_shader *s)
 static void
 lower_compute(nir_shader *s, const struct cortland_compute_lowering *lowering)
 {
+   struct lowering state = { .shader = s }, *l = &state;
    const nir_lower_compute_system_values_options sysvals = {
       .has_base_workgroup_id = lowering->has_base_workgroup,
       .global_id_is_32bit = true,
@@ -205,56 +252,56 @@ lower_compute(nir_shader *s, const struct cortland_compute_lowering *lowering)
       unsupported("a shader of another stage than compute");
    if (s->info.workgroup_size_variable)
       unsupported("a workgroup size that is not known");
-   inline_everything(s);
-   split_variables(s);
-   apple9_lower_frexp(s);
-   nir_lower_frexp(s);
-   apple9_lower_alu(s);
-   nir_lower_system_values(s);
-   nir_lower_compute_system_values(s, &sysvals);
-   apple9_lower_sysvals(s, lowering);
-   optimize(s, true);
+   inline_everything(l);
+   split_variables(l);
+   PASS(l, apple9_lower_frexp);
+   PASS(l, nir_lower_frexp);
+   PASS(l, apple9_lower_alu);
+   PASS(l, nir_lower_system_values);
+   PASS(l, nir_lower_compute_system_values, &sysvals);
+   PASS(l, apple9_lower_sysvals, lowering);
+   optimize(l, true);
 
-   nir_lower_memory_model(s);
-   nir_opt_combine_barriers(s, NULL, NULL);
-   apple9_lower_descriptors(s, lowering);
-   apple9_lower_pointer_arithmetic(s);
-   nir_lower_explicit_io(s, nir_var_mem_ssbo | nir_var_mem_ubo, nir_address_format_vec2_index_32bit_offset);
-   nir_lower_explicit_io(s, nir_var_mem_push_const, nir_address_format_32bit_offset);
-   nir_lower_explicit_io(s, nir_var_mem_global, nir_address_format_64bit_global);
-   apple9_lower_workgroup_memory(s);
-   optimize(s, true);
-   apple9_lower_inline_uniforms(s, lowering);
-   lower_private_memory(s);
-   apple9_lower_subgroups(s);
-   nir_lower_compute_system_values(s, &sysvals);
-   apple9_lower_sysvals(s, lowering);
-   optimize(s, true);
+   PASS(l, nir_lower_memory_model);
+   PASS(l, nir_opt_combine_barriers, NULL, NULL);
+   PASS(l, apple9_lower_descriptors, lowering);
+   PASS(l, apple9_lower_pointer_arithmetic);
+   PASS(l, nir_lower_explicit_io, nir_var_mem_ssbo | nir_var_mem_ubo, nir_address_format_vec2_index_32bit_offset);
+   PASS(l, nir_lower_explicit_io, nir_var_mem_push_const, nir_address_format_32bit_offset);
+   PASS(l, nir_lower_explicit_io, nir_var_mem_global, nir_address_format_64bit_global);
+   PASS(l, apple9_lower_workgroup_memory);
+   optimize(l, true);
+   PASS(l, apple9_lower_inline_uniforms, lowering);
+   lower_private_memory(l);
+   PASS(l, apple9_lower_subgroups);
+   PASS(l, nir_lower_compute_system_values, &sysvals);
+   PASS(l, apple9_lower_sysvals, lowering);
+   optimize(l, true);
 
    const nir_opt_access_options access = { .is_vulkan = true };
-   nir_opt_access(s, &access);
-   if (apple9_opt_index(s))
-      optimize(s, false);
-   apple9_lower_trig(s);
-   nir_lower_flrp(s, 16 | 32, true);
-   lower_memory(s, lowering);
-   lower_arithmetic(s);
-   apple9_hoist(s);
-   apple9_lower_jumps(s);
-   optimize(s, false);
-   nir_opt_algebraic_late(s);
-   apple9_lower_alu(s);
-   nir_lower_alu_to_scalar(s, NULL, NULL);
-   nir_lower_load_const_to_scalar(s);
-   nir_opt_constant_folding(s);
-   nir_copy_prop(s);
-   nir_opt_dce(s);
-   nir_opt_cse(s);
-   nir_opt_rematerialize_compares(s);
-   nir_opt_sink(s, nir_move_const_undef | nir_move_comparisons | nir_move_copies);
-   nir_opt_move(s, nir_move_const_undef | nir_move_comparisons);
-   nir_opt_dce(s);
-   nir_remove_dead_variables(s, nir_var_all, NULL);
+   PASS(l, nir_opt_access, &access);
+   if (PASS(l, apple9_opt_index))
+      optimize(l, false);
+   PASS(l, apple9_lower_trig);
+   PASS(l, nir_lower_flrp, 16 | 32, true);
+   lower_memory(l, lowering);
+   lower_arithmetic(l);
+   PASS(l, apple9_hoist);
+   PASS(l, apple9_lower_jumps);
+   optimize(l, false);
+   PASS(l, nir_opt_algebraic_late);
+   PASS(l, apple9_lower_alu);
+   SETTLE(l, ALU_TO_SCALAR, nir_lower_alu_to_scalar, NULL, NULL);
+   PASS(l, nir_lower_load_const_to_scalar);
+   SETTLE(l, CONSTANT_FOLDING, nir_opt_constant_folding);
+   SETTLE(l, COPY_PROP, nir_copy_prop);
+   SETTLE(l, DCE, nir_opt_dce);
+   SETTLE(l, CSE, nir_opt_cse);
+   PASS(l, nir_opt_rematerialize_compares);
+   PASS(l, nir_opt_sink, nir_move_const_undef | nir_move_comparisons | nir_move_copies);
+   PASS(l, nir_opt_move, nir_move_const_undef | nir_move_comparisons);
+   SETTLE(l, DCE, nir_opt_dce);
+   PASS(l, nir_remove_dead_variables, nir_var_all, NULL);
    nir_index_ssa_defs(nir_shader_get_entrypoint(s));
    apple9_check(s);
 }
