@@ -99,7 +99,7 @@ fn switches_in_loops_in_switches() {
     let outer = Stmt::Switch(vec![
         vec![looped.clone(), Stmt::Break],
         vec![Stmt::Mix(7), looped.clone()],
-        vec![inner, looped],
+        vec![Stmt::Loop(Some(2), vec![inner]), looped],
         vec![Stmt::If(bit(9), vec![Stmt::Return], vec![]), Stmt::Mix(8)],
     ]);
     check("switches", &[outer.clone(), outer.clone(), Stmt::Loop(Some(3), vec![outer, Stmt::Mix(5)])]);

@@ -200,7 +200,7 @@ fn values_across_nested_loops() {
 fn phis_that_rotate_and_swap() {
     for (n, step) in [(50u32, 1u32), (100, 1), (100, 7), (180, 3), (300, 1)] {
         let body = format!(
-            "uint rounds = 5u + (more[0] & 0u);
+            "uint rounds = 5u + (more[0] & 1u);
             for (uint i = 0u; i < rounds; i++) {{
                 {}
                 {}
@@ -219,7 +219,7 @@ fn phis_that_rotate_and_swap() {
         let mut results = Vec::new();
         for (id, v) in input.chunks(n as usize).enumerate() {
             let mut v = v.to_vec();
-            for i in 0..5 {
+            for i in 0..5 + (more[0] as usize & 1) {
                 v.rotate_left(step as usize);
                 if (id + i).is_multiple_of(2) {
                     v[..].reverse();

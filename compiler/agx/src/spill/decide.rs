@@ -10,7 +10,7 @@
 //! headers it is what the loop uses, then, as far as there is room in all of the loop, what lives through it. A phi
 //! whose result is not in `W` becomes a phi of memory. On edges values are stored and filled so that both sides agree.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::analysis::{Liveness, ValueSet};
 use crate::ir::{Block, End, Function, Instr, Phi, Src, Value};
@@ -392,47 +392,111 @@ impl Decider<'_> {
                     fills.insert(value);
                 }
             }
-            // The words of these are written here, so what they hold from the last iteration is read before.
-            let written = |v: Value| {
-                data.phis
-                    .iter()
-                    .any(|p| p.dst == v && !to.entry.contains(&v))
-            };
-            let mut first = BTreeSet::new();
-            let mut phis = Vec::new();
+            let mut moves = Moves::default();
             for phi in &data.phis {
-                let src = phi.srcs[edge];
+                let (dst, src) = (phi.dst, phi.srcs[edge]);
                 let value = src.value();
-                let mut in_register = value.is_some_and(|v| from.exit.contains(&v));
-                let in_memory = !to.entry.contains(&phi.dst);
-                if in_memory && value == Some(phi.dst) {
-                    continue;
-                }
-                if let (Some(value), false) = (value, in_register) {
-                    if written(value) {
-                        first.insert(value);
-                        in_register = true;
-                    } else if !in_memory {
+                let in_register = value.is_some_and(|v| from.exit.contains(&v));
+                match (to.entry.contains(&dst), value) {
+                    (false, Some(value)) if value == dst => {}
+                    (false, _) => {
+                        let stored = value.is_some_and(|v| from.stored.contains(v));
+                        let action = Action::Phi {
+                            dst,
+                            src,
+                            in_register,
+                            stored,
+                        };
+                        moves.phis.insert(dst, action);
+                    }
+                    (true, Some(value)) if !in_register => {
                         fills.insert(value);
                     }
-                }
-                if in_memory {
-                    let stored =
-                        value.is_some_and(|v| from.stored.contains(v) && !first.contains(&v));
-                    phis.push(Action::Phi {
-                        dst: phi.dst,
-                        src,
-                        in_register,
-                        stored,
-                    });
+                    (true, _) => {}
                 }
             }
-            actions.extend(first.into_iter().map(Action::Fill));
-            actions.extend(phis);
+            moves.order(&mut fills, &mut actions);
             actions.extend(fills.into_iter().map(Action::Fill));
             let end = self.facts.function.blocks[pred.index()].instrs.len() as u32;
             let plan = &mut self.plan.blocks[pred.index()].actions;
             plan.extend(actions.into_iter().map(|a| (end, a)));
         }
+    }
+}
+
+/// Phis of memory on an edge. All of them happen at one time, but one after the other: the word of a phi's result, which
+/// holds what it was in the last iteration, is written when nobody is to read that any more.
+#[derive(Default)]
+struct Moves {
+    /// By result.
+    phis: BTreeMap<Value, Action>,
+}
+
+impl Moves {
+    /// Adds them to `actions`, and those `fills` that must come before some of them. In circles one value at a time waits
+    /// in a register.
+    fn order(mut self, fills: &mut BTreeSet<Value>, actions: &mut Vec<Action>) {
+        // By word that will be written: phis that read it.
+        let mut readers: BTreeMap<Value, BTreeSet<Value>> = BTreeMap::new();
+        for (dst, action) in &self.phis {
+            if let Some(word) = word_read(action).filter(|w| self.phis.contains_key(w)) {
+                readers.entry(word).or_default().insert(*dst);
+            }
+        }
+        let blocked = |dst: Value, readers: &BTreeMap<Value, BTreeSet<Value>>, fills: &BTreeSet<Value>| {
+            readers.get(&dst).map_or(0, BTreeSet::len) + usize::from(fills.contains(&dst))
+        };
+        let mut ready: BTreeSet<Value> = self.phis.keys().copied().collect();
+        ready.retain(|dst| blocked(*dst, &readers, fills) == 0);
+        while !self.phis.is_empty() {
+            // What is in a register already gives it back.
+            let from_register = |dst: &&Value| self.phis.get(dst).is_some_and(|a| word_read(a).is_none());
+            let next = ready.iter().find(from_register).or(ready.first()).copied();
+            if let Some(dst) = next {
+                ready.remove(&dst);
+                let Some(action) = self.phis.remove(&dst) else {
+                    continue;
+                };
+                if let Some(word) = word_read(&action) {
+                    if let Some(of) = readers.get_mut(&word) {
+                        of.remove(&dst);
+                    }
+                    if self.phis.contains_key(&word) && blocked(word, &readers, fills) == 0 {
+                        ready.insert(word);
+                    }
+                }
+                actions.push(action);
+                continue;
+            }
+            // Everybody waits for somebody. Someone's word is read to a register now, best where that lets a register be
+            // given back.
+            let cost = |(dst, action): &(&Value, &Action)| {
+                let waits = readers.get(dst).map_or(0, BTreeSet::len);
+                (!fills.contains(dst), word_read(action).is_some(), waits, **dst)
+            };
+            let Some((&dst, _)) = self.phis.iter().min_by_key(cost) else {
+                return;
+            };
+            fills.remove(&dst);
+            actions.push(Action::Fill(dst));
+            for reader in readers.remove(&dst).unwrap_or_default() {
+                if let Some(Action::Phi { in_register, .. }) = self.phis.get_mut(&reader) {
+                    *in_register = true;
+                }
+            }
+            ready.insert(dst);
+        }
+    }
+}
+
+/// The value whose word a phi of memory reads.
+fn word_read(action: &Action) -> Option<Value> {
+    match action {
+        Action::Phi {
+            src,
+            in_register: false,
+            ..
+        } => src.value(),
+        _ => None,
     }
 }
