@@ -142,5 +142,6 @@ fn lanes_that_left_a_loop_keep_their_values() {
     });
     b.store(&sums, i);
     let (_, after) = allocated(b);
-    assert!(moves(&after) <= 2, "{after}");
+    // The start of the second sum, what is destroyed, and the first sum on its way back.
+    assert!(moves(&after) <= 3, "{after}");
 }
