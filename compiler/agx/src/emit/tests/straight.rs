@@ -565,3 +565,30 @@ fn waits_that_cannot_ride() {
     assert_eq!(code.stats.waits, 0, "{}", disassemble(&code));
     assert!(disassemble(&code).contains("iadd r12, ^r11, ^r11, wait=6"));
 }
+
+/// What an atomic with a result destroys is not written again before the result is there.
+#[test]
+fn operands_of_an_atomic_rest_until_it_is_done() {
+    for operand in [10, 11, 12, 13] {
+        let code = run(&straight(vec![
+            imm(10, 1),
+            imm(11, 2),
+            imm(12, 3),
+            imm(13, 4),
+            Atomic {
+                dst: Some(d(20)),
+                data: srcs(10, 1),
+                base: Base::Regs([r(11), r(12)]),
+                index: r(13),
+                op: AtomicOp::Add,
+            }
+            .into(),
+            imm(operand, 9),
+        ]))
+        .unwrap();
+        let text = disassemble(&code);
+        let written = text.find(&format!("r{operand}, #9")).unwrap();
+        let waited = text.find("wait=").unwrap();
+        assert!(waited < written, "{text}");
+    }
+}

@@ -86,7 +86,7 @@ fn what_the_other_arm_needs_is_copied() {
 }
 
 #[test]
-fn the_validator_misses_the_copy() {
+fn a_missing_copy_is_found() {
     let (before, mut after) = allocated(needed_in_the_other_arm());
     validate(&before, &after).expect("right");
     let then = &mut after.blocks[1].instrs;
@@ -97,6 +97,7 @@ fn the_validator_misses_the_copy() {
     then.remove(0);
     let error = validate(&before, &after).expect_err("lost while lanes wait");
     assert!(error.starts_with("b2"), "{error}");
+    assert!(same_behaviour(&before, &after).is_err(), "{after}");
 }
 
 #[test]
@@ -142,5 +143,6 @@ fn lanes_that_left_a_loop_keep_their_values() {
     });
     b.store(&sums, i);
     let (_, after) = allocated(b);
-    assert!(moves(&after) <= 2, "{after}");
+    // The start of the second sum, what is destroyed, and the first sum on its way back.
+    assert!(moves(&after) <= 3, "{after}");
 }
