@@ -37,7 +37,7 @@ pub(crate) enum Command {
         json: Option<PathBuf>,
     },
     /// Compare compiled code with kernels that were written by hand: instructions in the file and
-    /// executed on the simulated GPU. Status 1 when there are more than 1.10 times as many.
+    /// executed on the simulated GPU. Status 1 when the file has more than 1.10 times as many.
     Yardstick {
         /// The corpus; by default the one of the source tree that this tool was built from.
         #[arg(long)]
