@@ -38,7 +38,7 @@ pub struct Listing {
 /// is; the error names it.
 pub fn compile(shader: Shader, key: &CompileKey) -> Result<ShaderBinary, Error> {
     let shader = shader.lower_compute(&key.lowering)?;
-    let program = shader.export()?;
+    let program = shader.into_program()?;
     compile_program(&program, key, None)
 }
 
@@ -55,7 +55,7 @@ pub fn compile_with_listing(
         nir: shader.print()?,
         ..Listing::default()
     };
-    let program = shader.export()?;
+    let program = shader.into_program()?;
     let binary = compile_program(&program, key, Some(&mut listing))?;
     Ok((binary, listing))
 }

@@ -213,9 +213,10 @@ check_lowered(nir_function_impl *impl)
    }
 }
 
+/* The analyses change the shader, so that this is the caller's own or a copy, which is made here. */
 struct export_call {
-   const nir_shader *shader;
-   nir_shader *copy;
+   const nir_shader *original;
+   nir_shader *shader;
    struct writer writer;
 };
 
@@ -223,8 +224,11 @@ static void
 do_export(void *arg)
 {
    struct export_call *c = arg;
-   c->copy = nir_shader_clone(NULL, c->shader);
-   nir_shader *s = c->copy;
+   if (c->original)
+      c->shader = nir_shader_clone(NULL, c->original);
+   else
+      guard_own(c->shader);
+   nir_shader *s = c->shader;
    nir_function_impl *impl = NULL;
    nir_foreach_function_impl(other, s) {
       if (impl)
@@ -255,18 +259,31 @@ do_export(void *arg)
    put_list(w, &impl->body);
 }
 
+static bool
+export_words(struct export_call *c, uint32_t **words, size_t *num_words, struct cortland_failure *failure)
+{
+   if (!guard_run(do_export, c, failure))
+      return false;
+   *num_words = c->writer.words.size / sizeof(uint32_t);
+   *words = malloc(c->writer.words.size);
+   if (*words)
+      memcpy(*words, c->writer.words.data, c->writer.words.size);
+   else
+      failure->kind = CORTLAND_OUT_OF_MEMORY;
+   ralloc_free(c->shader);
+   return *words != NULL;
+}
+
 bool
 cortland_shader_export(const nir_shader *shader, uint32_t **words, size_t *num_words, struct cortland_failure *failure)
 {
+   struct export_call c = { .original = shader };
+   return export_words(&c, words, num_words, failure);
+}
+
+bool
+cortland_shader_into_words(nir_shader *shader, uint32_t **words, size_t *num_words, struct cortland_failure *failure)
+{
    struct export_call c = { .shader = shader };
-   if (!guard_run(do_export, &c, failure))
-      return false;
-   *num_words = c.writer.words.size / sizeof(uint32_t);
-   *words = malloc(c.writer.words.size);
-   if (*words)
-      memcpy(*words, c.writer.words.data, c.writer.words.size);
-   else
-      failure->kind = CORTLAND_OUT_OF_MEMORY;
-   ralloc_free(c.copy);
-   return *words != NULL;
+   return export_words(&c, words, num_words, failure);
 }

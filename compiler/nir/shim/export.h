@@ -59,5 +59,8 @@ enum cortland_export_instr {
 /* The words go back to cortland_free(). The shader stays as it is. */
 bool cortland_shader_export(const nir_shader *shader, uint32_t **words, size_t *num_words,
                             struct cortland_failure *failure);
+/* The same without a copy. The shader is freed, whatever comes of it. */
+bool cortland_shader_into_words(nir_shader *shader, uint32_t **words, size_t *num_words,
+                                struct cortland_failure *failure);
 
 #endif

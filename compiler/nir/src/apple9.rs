@@ -278,7 +278,7 @@ mod tests {
     fn compile(words: &[u32], options: &Arc<CompilerOptions>) -> Result<Program, Error> {
         let spirv = SpirvOptions::apple9_compute();
         let shader = spirv_to_nir(words, Stage::Compute, "main", &[], &spirv, options)?;
-        shader.lower_compute(&lowering())?.export()
+        shader.lower_compute(&lowering())?.into_program()
     }
 
     #[test]

@@ -204,22 +204,33 @@ impl Shader {
 
     pub(crate) fn export_words(&self) -> Result<Vec<u32>, Error> {
         let shader = self.handle();
-        stack::run(self.deep, move || {
-            let (mut words, mut count) = (ptr::null_mut(), 0);
-            // SAFETY: the handle is of a live shader; words and count are written on success.
-            let (done, failure) = guarded::call(|f| unsafe {
-                ffi::cortland_shader_export(shader.get(), &raw mut words, &raw mut count, f)
-            });
-            if !done {
-                return Err(failure.error());
-            }
-            // SAFETY: on success the shim hands over `count` words.
-            let bytes = unsafe { Allocation::new(words.cast(), count * size_of::<u32>()) };
-            let words = bytes.bytes().chunks_exact(4);
-            Ok(words
-                .map(|w| u32::from_ne_bytes([w[0], w[1], w[2], w[3]]))
-                .collect())
+        // SAFETY: the handle is of a live shader; words and count are written on success.
+        stack::run(self.deep, move || unsafe {
+            take_words(|words, count, f| ffi::cortland_shader_export(shader.get(), words, count, f))
         })?
+    }
+
+    /// The same as [`Self::export`] for a shader that nobody needs any more, which saves a copy.
+    pub fn into_program(self) -> Result<Program, Error> {
+        let Self {
+            shader,
+            options,
+            deep,
+            types,
+            ..
+        } = self;
+        let words = stack::run(deep, move || {
+            let shader = Handle(shader.into_raw());
+            // SAFETY: the shader was given up above and is freed by the shim; words and count are written on success.
+            unsafe {
+                take_words(|words, count, f| {
+                    ffi::cortland_shader_into_words(shader.get(), words, count, f)
+                })
+            }
+        })??;
+        // The shader pointed into both.
+        drop((options, types));
+        decode(&words)
     }
 
     /// A copy that shares nothing but the options.
@@ -282,6 +293,26 @@ impl Shader {
         // SAFETY: made just now, with these options, while types was held.
         Ok(unsafe { Self::from_owned(shader, types, options.clone(), deep) })
     }
+}
+
+/// The words that a shim function exports.
+///
+/// # Safety
+/// If `export` returns true, it has written a pointer that is ours to free, and how many words are there.
+unsafe fn take_words(
+    export: impl FnOnce(*mut *mut u32, *mut usize, *mut ffi::cortland_failure) -> bool,
+) -> Result<Vec<u32>, Error> {
+    let (mut words, mut count) = (ptr::null_mut(), 0);
+    let (done, failure) = guarded::call(|f| export(&raw mut words, &raw mut count, f));
+    if !done {
+        return Err(failure.error());
+    }
+    // SAFETY: the contract above.
+    let bytes = unsafe { Allocation::new(words.cast(), count * size_of::<u32>()) };
+    let words = bytes.bytes().chunks_exact(4);
+    Ok(words
+        .map(|w| u32::from_ne_bytes([w[0], w[1], w[2], w[3]]))
+        .collect())
 }
 
 impl std::fmt::Debug for Shader {
