@@ -43,12 +43,9 @@ impl Selector<'_> {
 
     /// Width of the first operand that is no Boolean.
     fn source_bits(&self, alu: &Alu) -> u8 {
-        let widths = alu.srcs.iter().map(|s| self.bits(s.def));
-        widths
-            .clone()
-            .find(|b| *b != 1)
-            .or(widths.last())
-            .unwrap_or(0)
+        let widths = || alu.srcs.iter().map(|s| self.bits(s.def));
+        let first = widths().find(|bits| *bits != 1);
+        first.or_else(|| widths().next_back()).unwrap_or(0)
     }
 
     fn copy(&mut self, alu: &Alu) -> Result<(), Error> {

@@ -783,7 +783,7 @@ fn other_memory() {
         };
         for lane in 0..LANES {
             start.regs[usize::from(index)][lane] =
-                0x7_0000 | (lane as u32 * 5 + 2) % 32 + random.below(2) as u32 * 32;
+                0x7_0000 | ((lane as u32 * 5 + 2) % 32 + random.below(2) as u32 * 32);
             for reg in [data, copy, spilled] {
                 start.regs[usize::from(reg)][lane] = random.next() as u32;
             }
@@ -862,7 +862,7 @@ fn other_memory() {
             }
         }
     }
-    assert!(SHARED_WORDS >= 64);
+    const { assert!(SHARED_WORDS >= 64) };
 }
 
 /// Uniforms come into registers of every kind, with and without another register to name.
