@@ -22,7 +22,9 @@ const MEMBER_DECORATE: u32 = 72;
 /// Operations with operands and results of the same types.
 const KINDS: [&[u32]; 11] = [
     // Integers: arithmetic, shifts, bits.
-    &[128, 130, 132, 134, 135, 137, 138, 139, 194, 195, 196, 197, 198, 199],
+    &[
+        128, 130, 132, 134, 135, 137, 138, 139, 194, 195, 196, 197, 198, 199,
+    ],
     // Floats: arithmetic.
     &[129, 131, 133, 136, 140, 141],
     // Integer comparisons, float comparisons, logic.
@@ -115,7 +117,11 @@ fn same_type(words: &mut [u32], starts: &[usize], rng: &mut Rng) {
             continue;
         };
         let before = same.partition_point(|(at, _)| *at < start);
-        let from = if before > 0 && rng.chance(90) { before } else { same.len() };
+        let from = if before > 0 && rng.chance(90) {
+            before
+        } else {
+            same.len()
+        };
         words[operand] = same[rng.below(from)].1;
         return;
     }
@@ -155,7 +161,16 @@ fn number(old: u32, rng: &mut Rng) -> u32 {
         2 => old ^ 1 << rng.below(32),
         3 => old.wrapping_add(rng.below(5) as u32).wrapping_sub(2),
         4 => rng.pick(&[
-            u32::MAX, 1 << 31, 0x7fff_ffff, 1 << 16, 0xffff, 0x8000, 1 << 20, 64, 0x7f80_0000, 0x7fc0_0000,
+            u32::MAX,
+            1 << 31,
+            0x7fff_ffff,
+            1 << 16,
+            0xffff,
+            0x8000,
+            1 << 20,
+            64,
+            0x7f80_0000,
+            0x7fc0_0000,
         ]),
         _ => rng.next_u32() >> rng.below(32),
     }

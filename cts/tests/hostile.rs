@@ -24,16 +24,24 @@ use rayon::prelude::*;
 /// The shaders of the corpus.
 static CORPUS: LazyLock<Vec<Case>> = LazyLock::new(|| {
     let entries = corpus::load_all(&corpus::directory()).unwrap_or_else(|e| panic!("{e:#}"));
-    let cases = entries.par_iter().map(|e| e.case().unwrap_or_else(|e| panic!("{e:#}")));
+    let cases = entries
+        .par_iter()
+        .map(|e| e.case().unwrap_or_else(|e| panic!("{e:#}")));
     cases.collect()
 });
 
 fn random_cases(count: u64) -> Vec<Case> {
-    (0..count).into_par_iter().map(|seed| random::program(seed, &Config::all_types()).case()).collect()
+    (0..count)
+        .into_par_iter()
+        .map(|seed| random::program(seed, &Config::all_types()).case())
+        .collect()
 }
 
 fn number_in(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default)
+    std::env::var(name)
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(default)
 }
 
 /// What a changed shader may do to itself: nothing here is the compiler's fault.
@@ -49,7 +57,11 @@ const OWN_FAULTS: [&str; 6] = [
 ];
 
 /// What became of a corrupted module, in a few words; `Err` for what must not happen.
-fn outcome(device: &SimulatedDevice<AgxCompiler>, case: &Case, robust: bool) -> Result<String, String> {
+fn outcome(
+    device: &SimulatedDevice<AgxCompiler>,
+    case: &Case,
+    robust: bool,
+) -> Result<String, String> {
     let compiled = catch_unwind(AssertUnwindSafe(|| {
         let shader = agx::translate(case).ok()?;
         let layout = Layout::of(case).ok()?;
@@ -106,7 +118,10 @@ fn corrupted_modules_are_shaders_or_errors() {
             case.spirv = mutate(&original.spirv, &mut rng);
             case.groups = case.groups.map(|g| g.min(2));
             let result = outcome(&device, &case, number % 2 == 0);
-            (number, result.map_err(|e| format!("{number}, of {}: {e}", case.name)))
+            (
+                number,
+                result.map_err(|e| format!("{number}, of {}: {e}", case.name)),
+            )
         })
         .collect();
     let mut counts = BTreeMap::<String, u64>::new();
@@ -120,10 +135,18 @@ fn corrupted_modules_are_shaders_or_errors() {
     for (what, count) in &counts {
         println!("{count:6} {what}");
     }
-    assert!(failures.is_empty(), "{} of {total}:\n{}", failures.len(), failures.join("\n"));
+    assert!(
+        failures.is_empty(),
+        "{} of {total}:\n{}",
+        failures.len(),
+        failures.join("\n")
+    );
     // Were they all refused, or none, the test would say little.
     for what in ["ran", "not translated"] {
-        assert!(counts.get(what).is_some_and(|n| *n > total / 10), "{what}: {counts:?}");
+        assert!(
+            counts.get(what).is_some_and(|n| *n > total / 10),
+            "{what}: {counts:?}"
+        );
     }
 }
 
@@ -131,7 +154,10 @@ fn corrupted_modules_are_shaders_or_errors() {
 fn binary(case: &Case) -> String {
     let layout = Layout::of(case).unwrap_or_else(|e| panic!("{e:#}"));
     let shader = agx::translate(case).unwrap_or_else(|e| panic!("{e:#}"));
-    format!("{:?}", agx_compiler::compile(shader, &agx::key(case, &layout, true)))
+    format!(
+        "{:?}",
+        agx_compiler::compile(shader, &agx::key(case, &layout, true))
+    )
 }
 
 /// The same module gives the same bytes, whatever else is compiled before and beside it.
@@ -147,10 +173,14 @@ fn code_depends_on_the_module_alone() {
         let forward = scope.spawn(|| one_by_one(&mut (0..count)));
         // A stride that visits all of them.
         let stride = (count / 3..).find(|s| gcd(*s, count) == 1).unwrap_or(1);
-        let scattered = scope.spawn(move || (0..count).map(|i| i * stride % count).collect::<Vec<_>>());
+        let scattered =
+            scope.spawn(move || (0..count).map(|i| i * stride % count).collect::<Vec<_>>());
         let scattered = scattered.join().expect("an order");
         let other = scope.spawn(|| one_by_one(&mut scattered.into_iter()));
-        (forward.join().expect("no panic"), other.join().expect("no panic"))
+        (
+            forward.join().expect("no panic"),
+            other.join().expect("no panic"),
+        )
     });
     let mut second = second;
     second.sort();
@@ -162,7 +192,11 @@ fn code_depends_on_the_module_alone() {
         std::thread::scope(|scope| {
             let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| binary(&cases[i]))).collect();
             for thread in threads {
-                assert!(thread.join().expect("no panic") == first[i].1, "{}", cases[i].name);
+                assert!(
+                    thread.join().expect("no panic") == first[i].1,
+                    "{}",
+                    cases[i].name
+                );
             }
         });
     }
@@ -186,8 +220,12 @@ fn refused(name: &str, text: &str, says: &[&str]) {
 #[test]
 fn scratch_frames_end_at_32_kib() {
     let array = |words: u32, spilled: u32| {
-        let load: String = (0..spilled).map(|k| format!("uint v{k} = data[id * 7u + {k}u];\n")).collect();
-        let sum: String = (0..spilled).map(|k| format!("s = s * 3u + v{};\n", spilled - 1 - k)).collect();
+        let load: String = (0..spilled)
+            .map(|k| format!("uint v{k} = data[id * 7u + {k}u];\n"))
+            .collect();
+        let sum: String = (0..spilled)
+            .map(|k| format!("s = s * 3u + v{};\n", spilled - 1 - k))
+            .collect();
         format!(
             "layout(local_size_x = 32) in;
             layout(set = 0, binding = 0) buffer B {{ uint data[]; }};
@@ -203,17 +241,29 @@ fn scratch_frames_end_at_32_kib() {
         )
     };
     for (words, spilled) in [(8193, 0), (20000, 0), (8192, 300), (8100, 400)] {
-        refused(&format!("{words} words, {spilled} values"), &array(words, spilled), &["scratch"]);
+        refused(
+            &format!("{words} words, {spilled} values"),
+            &array(words, spilled),
+            &["scratch"],
+        );
     }
     for (words, spilled) in [(8192, 0), (7000, 300)] {
-        let data: Vec<u32> = (0..1024u32).map(|i| i.wrapping_mul(0x9e37_79b1) >> 3).collect();
-        let case = case(&format!("{words} words"), &array(words, spilled), vec![storage(0, &data)]);
+        let data: Vec<u32> = (0..1024u32)
+            .map(|i| i.wrapping_mul(0x9e37_79b1) >> 3)
+            .collect();
+        let case = case(
+            &format!("{words} words"),
+            &array(words, spilled),
+            vec![storage(0, &data)],
+        );
         let mut expected = data.clone();
         for id in 0..32usize {
             let i = data[id] % words / 13 * 13;
             let load = |k: u32| data[id * 7 + k as usize];
             let s = data[(i & 31) as usize];
-            expected[id] = (0..spilled).fold(s, |s, k| s.wrapping_mul(3).wrapping_add(load(spilled - 1 - k)));
+            expected[id] = (0..spilled).fold(s, |s, k| {
+                s.wrapping_mul(3).wrapping_add(load(spilled - 1 - k))
+            });
         }
         let stats = common::equal(&case, &[expected]);
         assert!(stats.scratch >= 4 * words && stats.scratch <= 0x8000);
@@ -238,40 +288,60 @@ fn threadgroup_memory_ends_at_32_kib() {
     };
     for words in [8193, 10240, 1 << 20] {
         let bytes = (4 * words).to_string();
-        refused("threadgroup memory", &text(words), &["threadgroup memory", &bytes, "32768"]);
+        refused(
+            "threadgroup memory",
+            &text(words),
+            &["threadgroup memory", &bytes, "32768"],
+        );
     }
     let expected = (0..64).map(|l| (8191 - l * 100) * 3).collect();
-    common::equal(&case("32 KiB", &text(8192), vec![storage(0, &[0; 64])]), &[expected]);
+    common::equal(
+        &case("32 KiB", &text(8192), vec![storage(0, &[0; 64])]),
+        &[expected],
+    );
 }
 
 #[test]
 fn workgroups_have_up_to_1024_invocations() {
-    let text = |size: &str| {
-        format!(
-            "layout({size}) in;
-            layout(set = 0, binding = 0) buffer B {{ uint data[]; }};
-            shared uint s[1024];
-            void main() {{
-                uint l = gl_LocalInvocationIndex;
-                s[l] = l * l;
-                barrier();
-                data[l] = s[1023u - l] + gl_LocalInvocationID.y;
-            }}"
-        )
+    let text = "layout(local_size_x = 16, local_size_y = 16, local_size_z = 4) in;
+        layout(set = 0, binding = 0) buffer B { uint data[]; };
+        shared uint s[1024];
+        void main() {
+            uint l = gl_LocalInvocationIndex;
+            s[l] = l * l;
+            barrier();
+            data[l] = s[1023u - l] + gl_LocalInvocationID.y;
+        }";
+    let original = case("a workgroup", text, vec![storage(0, &[0; 1024])]);
+    let at = original.spirv.windows(4).position(|w| w == [17, 16, 16, 4]);
+    let at = at.expect("its execution mode") + 1;
+    let sized = |size: [u32; 3]| {
+        let mut case = original.clone();
+        case.spirv[at..at + 3].copy_from_slice(&size);
+        case.name = format!("workgroups of {size:?}");
+        case
     };
     for (size, invocations) in [
-        ("local_size_x = 1025", "1025"),
-        ("local_size_x = 32, local_size_y = 33", "1056"),
-        ("local_size_x = 1024, local_size_y = 1024, local_size_z = 64", "67108864"),
+        ([1025, 1, 1], "1025"),
+        ([32, 33, 1], "1056"),
+        ([1024, 1024, 64], "67108864"),
         // More than 32 bits have.
-        ("local_size_x = 65535, local_size_y = 65535, local_size_z = 65535", "2814"),
+        ([65535, 65535, 65535], "281462092005375"),
     ] {
-        refused(size, &text(size), &["invocations", invocations, "1024"]);
+        match compile(&sized(size)) {
+            Err(Error::Limit(error)) => {
+                assert!(
+                    error.contains(invocations) && error.contains("1024"),
+                    "{error}"
+                );
+            }
+            other => panic!("{size:?}: {other:?}"),
+        }
     }
-    for (size, width) in [("local_size_x = 1024", 1024), ("local_size_x = 16, local_size_y = 16, local_size_z = 4", 16)] {
-        let y = |l: u32| if width == 16 { l / 16 % 16 } else { 0 };
+    for (size, rows) in [([1024, 1, 1], 1), ([1, 1024, 1], 1024), ([16, 16, 4], 16)] {
+        let y = |l: u32| l / size[0] % rows;
         let expected = (0..1024).map(|l| (1023 - l) * (1023 - l) + y(l)).collect();
-        common::equal(&case(size, &text(size), vec![storage(0, &[0; 1024])]), &[expected]);
+        common::equal(&sized(size), &[expected]);
     }
 }
 
@@ -288,7 +358,9 @@ fn push_constants_of_256_bytes() {
     let push: Vec<u32> = (0..64).map(|i| i * i + 5).collect();
     let mut case = case("push constants", text, vec![storage(0, &[0; 64])]);
     case.push_constants = push.iter().flat_map(|w| w.to_le_bytes()).collect();
-    let mut expected: Vec<u32> = (0..32).map(|l| push[63] + push[0] + push[31] * push[l * 7 & 63]).collect();
+    let mut expected: Vec<u32> = (0..32)
+        .map(|l| push[63] + push[0] + push[31] * push[l * 7 & 63])
+        .collect();
     expected.extend(&push[32..]);
     common::equal(&case, &[expected]);
 }
@@ -300,23 +372,43 @@ fn descriptor_sets() {
         let declare: String = (0..sets)
             .map(|s| format!("layout(set = {s}, binding = 0) buffer B{s} {{ uint data{s}[]; }};\n"))
             .collect();
-        let add: String = (0..sets).map(|s| format!("data{s}[l] += {s}u + l;\n")).collect();
-        let counts = if more { "data0[l] += gl_NumWorkGroups.x;" } else { "" };
+        let add: String = (0..sets)
+            .map(|s| format!("data{s}[l] += {s}u + l;\n"))
+            .collect();
+        let counts = if more {
+            "data0[l] += gl_NumWorkGroups.x;"
+        } else {
+            ""
+        };
         let text = format!(
             "layout(local_size_x = 32) in; {declare}
             void main() {{ uint l = gl_LocalInvocationIndex; {add} {counts} }}"
         );
-        let buffers = (0..sets).map(|set| cortland_cts::case::Buffer { set, ..storage(0, &[7; 32]) });
+        let buffers = (0..sets).map(|set| cortland_cts::case::Buffer {
+            set,
+            ..storage(0, &[7; 32])
+        });
         case(&format!("{sets} sets"), &text, buffers.collect())
     };
     for sets in [1, 8, 19] {
-        let expected: Vec<Vec<u32>> = (0..sets).map(|s| (0..32).map(|l| 7 + s + l).collect()).collect();
+        let expected: Vec<Vec<u32>> = (0..sets)
+            .map(|s| (0..32).map(|l| 7 + s + l).collect())
+            .collect();
         common::equal(&make(sets, false), &expected);
     }
-    for (sets, more, count) in [(20, false, "20 pointers"), (32, false, "32 pointers"), (19, true, "20 pointers")] {
+    for (sets, more, count) in [
+        (20, false, "20 pointers"),
+        (32, false, "32 pointers"),
+        (19, true, "20 pointers"),
+    ] {
         match compile(&make(sets, more)) {
             Err(Error::Limit(error)) => {
-                assert!(error.contains(count) && error.contains("19") && error.contains("descriptor sets"), "{error}");
+                assert!(
+                    error.contains(count)
+                        && error.contains("19")
+                        && error.contains("descriptor sets"),
+                    "{error}"
+                );
             }
             other => panic!("{sets} sets: {other:?}"),
         }
@@ -330,7 +422,10 @@ fn a_megabyte_of_code() {
     for branches in [false, true] {
         let body: String = (0..lines)
             .map(|i| match branches && i % 50 == 0 {
-                true => format!("if ((s & {}u) != 0u) {{ s ^= {i}u; data[l + 32u] = s; }}\n", 1 << (i / 50 % 20)),
+                true => format!(
+                    "if ((s & {}u) != 0u) {{ s ^= {i}u; data[l + 32u] = s; }}\n",
+                    1 << (i / 50 % 20)
+                ),
                 false => format!("s = (s ^ data[64u + (s & 63u)]) * {}u;\n", 2 * i + 1),
             })
             .collect();

@@ -95,7 +95,11 @@ impl Machine {
                             break;
                         }
                     }
-                    if matches!(jump, Jump::Break) { Jump::None } else { jump }
+                    if matches!(jump, Jump::Break) {
+                        Jump::None
+                    } else {
+                        jump
+                    }
                 }
                 Stmt::Break => Jump::Break,
                 Stmt::Continue => Jump::Continue,
@@ -163,7 +167,10 @@ impl Printer {
                     self.counters += 1;
                     match rounds {
                         Some(rounds) => {
-                            let _ = writeln!(self.text, "for (uint c{c} = 0; c{c} < {rounds}u + zero; c{c}++) {{");
+                            let _ = writeln!(
+                                self.text,
+                                "for (uint c{c} = 0; c{c} < {rounds}u + zero; c{c}++) {{"
+                            );
                         }
                         None => self.text += "for (;;) {\n",
                     }
@@ -176,7 +183,10 @@ impl Printer {
                     let _ = writeln!(self.text, "uint c{c} = 0; do {{");
                     self.list(body);
                     let cond = Self::cond(*cond);
-                    let _ = writeln!(self.text, "}} while (++c{c} < {rounds}u + zero && ({cond}));");
+                    let _ = writeln!(
+                        self.text,
+                        "}} while (++c{c} < {rounds}u + zero && ({cond}));"
+                    );
                 }
                 Stmt::Switch(cases) => {
                     let _ = writeln!(self.text, "switch (acc % {}u) {{", cases.len());
@@ -203,7 +213,10 @@ pub const COUNT: u32 = 128;
 
 /// The shader and what it leaves in its buffers.
 pub fn flow(name: &str, body: &[Stmt]) -> (Case, Vec<Vec<u32>>) {
-    let mut printer = Printer { text: String::new(), counters: 0 };
+    let mut printer = Printer {
+        text: String::new(),
+        counters: 0,
+    };
     printer.list(body);
     let text = format!(
         "layout(local_size_x = 64) in;
@@ -220,10 +233,17 @@ pub fn flow(name: &str, body: &[Stmt]) -> (Case, Vec<Vec<u32>>) {
     let seed = |i: u32| mix(i, 0x1234_5678);
     let mut input = vec![UNIFORM, 0];
     input.extend((0..COUNT).map(seed));
-    let mut case = case(name, &text, vec![storage(0, &input), storage(1, &[0; COUNT as usize])]);
+    let mut case = case(
+        name,
+        &text,
+        vec![storage(0, &input), storage(1, &[0; COUNT as usize])],
+    );
     case.groups = [COUNT / 64, 1, 1];
     let result = |i| {
-        let mut machine = Machine { acc: seed(i), fuel: FUEL };
+        let mut machine = Machine {
+            acc: seed(i),
+            fuel: FUEL,
+        };
         match machine.list(body) {
             Jump::Return => machine.acc,
             _ => mix(machine.acc, 99),

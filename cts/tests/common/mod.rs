@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 //! Cases written in the test: a shader in GLSL with its buffers.
 
-#![allow(dead_code, unreachable_pub, missing_docs, reason = "each test crate uses its part")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    missing_docs,
+    reason = "each test crate uses its part"
+)]
 
 pub mod flow;
 
@@ -53,7 +58,12 @@ pub fn storage(binding: u32, words: &[u32]) -> Buffer {
 }
 
 pub fn words(bytes: &[u8]) -> Vec<u32> {
-    bytes.as_chunks::<4>().0.iter().map(|w| u32::from_le_bytes(*w)).collect()
+    bytes
+        .as_chunks::<4>()
+        .0
+        .iter()
+        .map(|w| u32::from_le_bytes(*w))
+        .collect()
 }
 
 pub fn compile(case: &Case) -> Result<ShaderBinary, agx_compiler::Error> {
@@ -64,7 +74,9 @@ pub fn compile(case: &Case) -> Result<ShaderBinary, agx_compiler::Error> {
 }
 
 pub fn statistics(case: &Case) -> Statistics {
-    compile(case).unwrap_or_else(|e| panic!("{}: {e}", case.name)).stats
+    compile(case)
+        .unwrap_or_else(|e| panic!("{}: {e}", case.name))
+        .stats
 }
 
 /// What the buffers hold after a run on the simulated GPU, which is in strict mode.
@@ -79,7 +91,15 @@ pub fn agree(case: &Case) -> Statistics {
     let lavapipe = Lavapipe::shared().unwrap_or_else(|e| panic!("{e:#}"));
     let expected = lavapipe.run(case).unwrap_or_else(|e| panic!("{e:#}"));
     let expected: Vec<_> = expected.iter().map(|bytes| words(bytes)).collect();
-    assert_ne!(expected, case.buffers.iter().map(|b| words(&b.bytes)).collect::<Vec<_>>(), "{}: it does nothing", case.name);
+    assert_ne!(
+        expected,
+        case.buffers
+            .iter()
+            .map(|b| words(&b.bytes))
+            .collect::<Vec<_>>(),
+        "{}: it does nothing",
+        case.name
+    );
     equal(case, &expected)
 }
 
@@ -90,8 +110,12 @@ pub fn equal(case: &Case, expected: &[Vec<u32>]) -> Statistics {
     for robust in [true, false] {
         let compiler = AgxCompiler { robust };
         let device = SimulatedDevice::new(compiler, Options::default());
-        let binary = compiler.compile(case, &layout).unwrap_or_else(|e| panic!("{e:#}"));
-        let results = device.run_binary(&binary, case, &layout).unwrap_or_else(|e| panic!("{e:#}"));
+        let binary = compiler
+            .compile(case, &layout)
+            .unwrap_or_else(|e| panic!("{e:#}"));
+        let results = device
+            .run_binary(&binary, case, &layout)
+            .unwrap_or_else(|e| panic!("{e:#}"));
         for (index, (got, expected)) in results.iter().zip(expected).enumerate() {
             let got = words(got);
             assert_eq!(got.len(), expected.len());

@@ -443,14 +443,16 @@ impl Moves {
                 readers.entry(word).or_default().insert(*dst);
             }
         }
-        let blocked = |dst: Value, readers: &BTreeMap<Value, BTreeSet<Value>>, fills: &BTreeSet<Value>| {
-            readers.get(&dst).map_or(0, BTreeSet::len) + usize::from(fills.contains(&dst))
-        };
+        let blocked =
+            |dst: Value, readers: &BTreeMap<Value, BTreeSet<Value>>, fills: &BTreeSet<Value>| {
+                readers.get(&dst).map_or(0, BTreeSet::len) + usize::from(fills.contains(&dst))
+            };
         let mut ready: BTreeSet<Value> = self.phis.keys().copied().collect();
         ready.retain(|dst| blocked(*dst, &readers, fills) == 0);
         while !self.phis.is_empty() {
             // What is in a register already gives it back.
-            let from_register = |dst: &&Value| self.phis.get(dst).is_some_and(|a| word_read(a).is_none());
+            let from_register =
+                |dst: &&Value| self.phis.get(dst).is_some_and(|a| word_read(a).is_none());
             let next = ready.iter().find(from_register).or(ready.first()).copied();
             if let Some(dst) = next {
                 ready.remove(&dst);
@@ -472,7 +474,12 @@ impl Moves {
             // given back.
             let cost = |(dst, action): &(&Value, &Action)| {
                 let waits = readers.get(dst).map_or(0, BTreeSet::len);
-                (!fills.contains(dst), word_read(action).is_some(), waits, **dst)
+                (
+                    !fills.contains(dst),
+                    word_read(action).is_some(),
+                    waits,
+                    **dst,
+                )
             };
             let Some((&dst, _)) = self.phis.iter().min_by_key(cost) else {
                 return;
