@@ -313,11 +313,18 @@ fn workgroups_have_up_to_1024_invocations() {
             data[l] = s[1023u - l] + gl_LocalInvocationID.y;
         }";
     let original = case("a workgroup", text, vec![storage(0, &[0; 1024])]);
-    let at = original.spirv.windows(4).position(|w| w == [17, 16, 16, 4]);
-    let at = at.expect("its execution mode") + 1;
+    // Six words: LocalSize (17), or LocalSizeId (38) with constants, which becomes LocalSize.
+    let is_size = |w: &[u32]| matches!(w, [0x6_0010, _, 17] | [0x6_014b, _, 38]);
+    let at = original
+        .spirv
+        .windows(3)
+        .position(is_size)
+        .expect("its size");
     let sized = |size: [u32; 3]| {
         let mut case = original.clone();
-        case.spirv[at..at + 3].copy_from_slice(&size);
+        case.spirv[at] = 0x6_0010;
+        case.spirv[at + 2] = 17;
+        case.spirv[at + 3..at + 6].copy_from_slice(&size);
         case.name = format!("workgroups of {size:?}");
         case
     };
@@ -418,7 +425,7 @@ fn descriptor_sets() {
 /// More than a megabyte of code: in one block, and jumped over by branches that reach as far.
 #[test]
 fn a_megabyte_of_code() {
-    let lines = 26_000;
+    let lines = 34_000;
     for branches in [false, true] {
         let body: String = (0..lines)
             .map(|i| match branches && i % 50 == 0 {
@@ -426,7 +433,7 @@ fn a_megabyte_of_code() {
                     "if ((s & {}u) != 0u) {{ s ^= {i}u; data[l + 32u] = s; }}\n",
                     1 << (i / 50 % 20)
                 ),
-                false => format!("s = (s ^ data[64u + (s & 63u)]) * {}u;\n", 2 * i + 1),
+                false => format!("s = (s ^ s >> {}u) * {}u;\n", i % 13 + 3, 2 * i + 1),
             })
             .collect();
         let text = format!(
@@ -453,7 +460,7 @@ fn a_megabyte_of_code() {
                             expected[l + 32] = s;
                         }
                     } else {
-                        s = (s ^ data[64 + (s & 63) as usize]).wrapping_mul(2 * i + 1);
+                        s = (s ^ s >> (i % 13 + 3)).wrapping_mul(2 * i + 1);
                     }
                 }
             }
