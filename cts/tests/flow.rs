@@ -277,9 +277,9 @@ fn loops_that_end_in_odd_ways() {
 /// Random trees, much deeper in control flow than those of the corpus and with nothing else in them.
 #[test]
 fn random_trees() {
-    (0..150u64).into_par_iter().for_each(|seed| {
+    (0..60u64).into_par_iter().for_each(|seed| {
         let mut rng = Rng::new(seed);
-        let body = list(&mut rng, 5, false, false);
+        let body = list(&mut rng, 4, false, false);
         check(&format!("random tree {seed}"), &body);
     });
 }

@@ -141,7 +141,11 @@ fn values_of_all_widths() {
             &body,
             8,
         ));
+<<<<<<< HEAD
         assert_eq!(stats.spills > 0, n > 100, "{n}: {stats:?}");
+=======
+        assert!(stats.spills > 0 || n < 100, "{n}: {stats:?}");
+>>>>>>> wip-fuzz
     }
 }
 
@@ -237,7 +241,11 @@ fn values_across_nested_loops() {
             &body,
             1,
         ));
+<<<<<<< HEAD
         assert_eq!(stats.spills > 0, n > 80, "{n}: {stats:?}");
+=======
+        assert!(stats.spills > 0 || n < 100, "{n}: {stats:?}");
+>>>>>>> wip-fuzz
     }
 }
 
@@ -420,15 +428,19 @@ fn pairs() {
     }
 }
 
-/// Random values, operations, branches and loops, 150 variables of them: everything at once.
+/// Random values, operations, branches and loops on up to 260 variables: everything at once.
 #[test]
 fn random_pressure() {
-    for seed in 0..12u64 {
+    for seed in 0..8u64 {
         let mut rng = Rng::new(seed);
         let n = rng.range(60, 260) as u32;
         let body = format!(
             "{} uint s = 0u; {} results[id] = s;",
+<<<<<<< HEAD
             block(&mut rng, n, 4),
+=======
+            block(&mut rng, n, 3),
+>>>>>>> wip-fuzz
             each(n, |k| format!("s = s * 3u + v{k};"))
         );
         agree(&shader(&format!("random pressure {seed}"), n, "", &body, 1));
@@ -437,7 +449,7 @@ fn random_pressure() {
 
 fn block(rng: &mut Rng, n: u32, depth: u32) -> String {
     let mut text = String::new();
-    for _ in 0..rng.range(4, 10) {
+    for _ in 0..rng.range(3, 7) {
         let mut v = || rng.below(n as usize);
         let (a, b, c, d) = (v(), v(), v(), v());
         let line = match rng.below(if depth == 0 { 7 } else { 10 }) {

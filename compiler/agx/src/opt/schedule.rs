@@ -15,6 +15,8 @@ use crate::ir::{Block, End, Function, Instr, Value};
 
 /// Live values from which on pressure decides.
 const BUSY: usize = 56;
+/// Blocks longer than this keep their order: picking takes time by the square of what is ready.
+const LONGEST: usize = 4096;
 
 /// Cycles until a result can be used, roughly. The hardware reference has no latencies; what matters is that memory is
 /// far slower than arithmetic, and special functions somewhat (INFERRED).
@@ -179,7 +181,7 @@ fn order(
     instrs: &[Instr],
     liveness: &Liveness,
 ) -> Option<Vec<usize>> {
-    if instrs.len() < 3 {
+    if !(3..=LONGEST).contains(&instrs.len()) {
         return None;
     }
     let mut graph = Graph::of(instrs, function.num_values);

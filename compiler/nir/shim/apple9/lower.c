@@ -57,6 +57,20 @@ changed(struct lowering *l, bool progress)
     : PASS(l, pass, ##__VA_ARGS__)      ? true \
                                         : ((l)->settled |= BITFIELD_BIT(number), false))
 
+/* The passes over variables take time by the square of the accesses in a block: very large shaders do without. */
+#define MOST_FOR_VARIABLES (1u << 13)
+
+static bool
+is_large(nir_shader *s)
+{
+   unsigned count = 0;
+   nir_foreach_function_impl(impl, s) {
+      nir_foreach_block(block, impl)
+         count += exec_list_length(&block->instr_list);
+   }
+   return count > MOST_FOR_VARIABLES;
+}
+
 static void
 optimize(struct lowering *l, bool jumps)
 {
@@ -79,8 +93,10 @@ optimize(struct lowering *l, bool jumps)
       if (!jumps)
          continue;
       progress |= SETTLE(l, DEREF, nir_opt_deref);
-      progress |= SETTLE(l, COPY_PROP_VARS, nir_opt_copy_prop_vars);
-      progress |= SETTLE(l, DEAD_WRITE_VARS, nir_opt_dead_write_vars);
+      if (!is_large(l->shader)) {
+         progress |= SETTLE(l, COPY_PROP_VARS, nir_opt_copy_prop_vars);
+         progress |= SETTLE(l, DEAD_WRITE_VARS, nir_opt_dead_write_vars);
+      }
       progress |= SETTLE(l, IF, nir_opt_if, nir_opt_if_optimize_phi_true_false);
       progress |= SETTLE(l, LOOP, nir_opt_loop);
       progress |= SETTLE(l, LOOP_UNROLL, nir_opt_loop_unroll);
