@@ -222,7 +222,7 @@ mod tests {
             }
         }
         for length in 0..10 {
-            mutate(&vec![u32::MAX; length], &mut Rng::new(1));
+            let _ = mutate(&vec![u32::MAX; length], &mut Rng::new(1));
         }
     }
 }

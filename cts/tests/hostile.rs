@@ -329,25 +329,11 @@ fn workgroups_have_up_to_1024_invocations() {
         case
     };
     for (size, invocations) in [
-<<<<<<< HEAD
-        ("local_size_x = 1025", "1025"),
-        ("local_size_x = 32, local_size_y = 33", "1056"),
-        (
-            "local_size_x = 1024, local_size_y = 1024, local_size_z = 64",
-            "67108864",
-        ),
-        // More than 32 bits have.
-        (
-            "local_size_x = 65535, local_size_y = 65535, local_size_z = 65535",
-            "2814",
-        ),
-=======
         ([1025, 1, 1], "1025"),
         ([32, 33, 1], "1056"),
         ([1024, 1024, 64], "67108864"),
         // More than 32 bits have.
         ([65535, 65535, 65535], "281462092005375"),
->>>>>>> wip-fuzz
     ] {
         match compile(&sized(size)) {
             Err(Error::Limit(error)) => {
@@ -359,23 +345,10 @@ fn workgroups_have_up_to_1024_invocations() {
             other => panic!("{size:?}: {other:?}"),
         }
     }
-<<<<<<< HEAD
-    for (size, width) in [
-        ("local_size_x = 1024", 1024),
-        ("local_size_x = 16, local_size_y = 16, local_size_z = 4", 16),
-    ] {
-        let y = |l: u32| if width == 16 { l / 16 % 16 } else { 0 };
-        let expected = (0..1024).map(|l| (1023 - l) * (1023 - l) + y(l)).collect();
-        common::equal(
-            &case(size, &text(size), vec![storage(0, &[0; 1024])]),
-            &[expected],
-        );
-=======
     for (size, rows) in [([1024, 1, 1], 1), ([1, 1024, 1], 1024), ([16, 16, 4], 16)] {
         let y = |l: u32| l / size[0] % rows;
         let expected = (0..1024).map(|l| (1023 - l) * (1023 - l) + y(l)).collect();
         common::equal(&sized(size), &[expected]);
->>>>>>> wip-fuzz
     }
 }
 
@@ -393,7 +366,7 @@ fn push_constants_of_256_bytes() {
     let mut case = case("push constants", text, vec![storage(0, &[0; 64])]);
     case.push_constants = push.iter().flat_map(|w| w.to_le_bytes()).collect();
     let mut expected: Vec<u32> = (0..32)
-        .map(|l| push[63] + push[0] + push[31] * push[l * 7 & 63])
+        .map(|l| push[63] + push[0] + push[31] * push[(l * 7) & 63])
         .collect();
     expected.extend(&push[32..]);
     common::equal(&case, &[expected]);
@@ -460,11 +433,7 @@ fn a_megabyte_of_code() {
                     "if ((s & {}u) != 0u) {{ s ^= {i}u; data[l + 32u] = s; }}\n",
                     1 << (i / 50 % 20)
                 ),
-<<<<<<< HEAD
-                false => format!("s = (s ^ data[64u + (s & 63u)]) * {}u;\n", 2 * i + 1),
-=======
                 false => format!("s = (s ^ s >> {}u) * {}u;\n", i % 13 + 3, 2 * i + 1),
->>>>>>> wip-fuzz
             })
             .collect();
         let text = format!(

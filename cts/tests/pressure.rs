@@ -141,11 +141,7 @@ fn values_of_all_widths() {
             &body,
             8,
         ));
-<<<<<<< HEAD
-        assert_eq!(stats.spills > 0, n > 100, "{n}: {stats:?}");
-=======
         assert!(stats.spills > 0 || n < 100, "{n}: {stats:?}");
->>>>>>> wip-fuzz
     }
 }
 
@@ -241,11 +237,7 @@ fn values_across_nested_loops() {
             &body,
             1,
         ));
-<<<<<<< HEAD
-        assert_eq!(stats.spills > 0, n > 80, "{n}: {stats:?}");
-=======
         assert!(stats.spills > 0 || n < 100, "{n}: {stats:?}");
->>>>>>> wip-fuzz
     }
 }
 
@@ -260,17 +252,14 @@ fn phis_that_rotate_and_swap() {
                 {}
                 if (((id + i) & 1u) == 0u) {{ {} }}
             }}
-            {} results[id * 2u + 1u] = v{};",
+            uint s = 0u; {} results[id * 2u] = s; results[id * 2u + 1u] = v{};",
             each(n, |k| format!("uint t{k} = v{k};")),
             each(n, |k| format!("v{k} = t{};", (k + step) % n)),
             each(n / 2, |k| format!(
                 "uint u{k} = v{k}; v{k} = v{0}; v{0} = u{k};",
                 n - 1 - k
             )),
-            format!(
-                "uint s = 0u; {} results[id * 2u] = s;",
-                each(n, |k| format!("s = s * 3u + v{k};"))
-            ),
+            each(n, |k| format!("s = s * 3u + v{k};")),
             n / 3,
         );
         let case = shader(&format!("{n} phis, by {step}"), n, "", &body, 2);
@@ -436,11 +425,7 @@ fn random_pressure() {
         let n = rng.range(60, 260) as u32;
         let body = format!(
             "{} uint s = 0u; {} results[id] = s;",
-<<<<<<< HEAD
-            block(&mut rng, n, 4),
-=======
             block(&mut rng, n, 3),
->>>>>>> wip-fuzz
             each(n, |k| format!("s = s * 3u + v{k};"))
         );
         agree(&shader(&format!("random pressure {seed}"), n, "", &body, 1));
