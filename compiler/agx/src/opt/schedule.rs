@@ -16,6 +16,9 @@ use crate::ir::{Block, End, Function, Instr, Value};
 /// Live values from which on pressure decides.
 const BUSY: usize = 56;
 
+/// Longer blocks keep their order: each choice looks at all that is ready.
+const MOST_INSTRS: usize = 8192;
+
 /// Cycles until a result can be used, roughly. The hardware reference has no latencies; what matters is that memory is
 /// far slower than arithmetic, and special functions somewhat (INFERRED).
 fn latency(instr: &Instr) -> u32 {
@@ -179,7 +182,7 @@ fn order(
     instrs: &[Instr],
     liveness: &Liveness,
 ) -> Option<Vec<usize>> {
-    if instrs.len() < 3 {
+    if !(3..=MOST_INSTRS).contains(&instrs.len()) {
         return None;
     }
     let mut graph = Graph::of(instrs, function.num_values);
