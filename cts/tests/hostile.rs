@@ -164,7 +164,7 @@ fn binary(case: &Case) -> String {
 #[test]
 fn code_depends_on_the_module_alone() {
     let mut cases = CORPUS.clone();
-    cases.extend(random_cases(number_in("CORTLAND_HOSTILE_PROGRAMS", 500)));
+    cases.extend(random_cases(number_in("CORTLAND_HOSTILE_PROGRAMS", 150)));
     let one_by_one = |order: &mut dyn Iterator<Item = usize>| -> Vec<(usize, String)> {
         order.map(|i| (i, binary(&cases[i]))).collect()
     };

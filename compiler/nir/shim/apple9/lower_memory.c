@@ -408,15 +408,17 @@ load(nir_builder *b, nir_intrinsic_instr *intrin, struct address address, bool c
    unsigned access = nir_intrinsic_has_access(intrin) ? nir_intrinsic_access(intrin) : 0;
    unsigned components = intrin->def.num_components;
    unsigned bits = intrin->def.bit_size;
-   if (!constant && (access & (ACCESS_COHERENT | ACCESS_VOLATILE)) && bits == 32 && components == 1)
+   /* Whoever polls must look each time, even if this shader writes nothing there (isa-4, 9.2). */
+   bool polls = !constant && (access & (ACCESS_COHERENT | ACCESS_VOLATILE));
+   if (polls && bits == 32 && components == 1)
       finish_atomic(b, &address);
    else
       finish(b, &address);
-   if (constant || (access & ACCESS_CAN_REORDER))
+   if (constant || (!polls && (access & ACCESS_CAN_REORDER)))
       return nir_load_constant_agx(b, components, bits, address.base, address.index, .base = base_index(&address),
                                    .access = access | ACCESS_CAN_REORDER);
    return nir_load_agx(b, components, bits, address.base, address.index, .base = base_index(&address),
-                       .access = access);
+                       .access = polls ? access & ~ACCESS_CAN_REORDER : access);
 }
 
 static void
