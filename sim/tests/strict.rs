@@ -668,7 +668,7 @@ fn registers_never_written() {
     both(
         "get_sr16 r1.l, %lane\n iadd r2, r1, r1",
         "iadd r2",
-        &["reads r1.h", "never written"],
+        &["reads r1.h", "16-bit result"],
         "get_sr16 r1.l, %lane\n zext16 r1\n iadd r2, r1, r1",
     );
     // The switch.

@@ -309,7 +309,7 @@ impl State {
             self.lose(check, scene);
         }
         let copied = match check.copies {
-            Some(register) if scene.options.narrow => {
+            Some(register) => {
                 let low = 2 * usize::from(register);
                 Some([self.narrow[low], self.narrow[low + 1]])
             }
@@ -324,8 +324,13 @@ impl State {
                 self.settle(unit);
             }
         }
-        if check.has_more() && check.more().narrow.meets(&self.suspect) {
-            self.blur(check, scene);
+        if check.has_more() {
+            if check.more().narrow.meets(&self.suspect) {
+                self.blur(&check.more().narrow, scene.options.narrow, scene);
+            }
+            if check.more().beside.meets(&self.suspect) {
+                self.blur(&check.more().beside, true, scene);
+            }
         }
         Ok(())
     }
@@ -618,14 +623,14 @@ impl State {
         }
     }
 
-    /// The half above a narrow load: bits that may be cut off, but not used.
-    fn blur(&mut self, check: &Check, scene: &Scene<'_>) {
+    /// The half above a narrow load or beside a 16-bit result: bits that may be cut off, but not used. `report`: say so when they are used.
+    fn blur(&mut self, units: &Units, report: bool, scene: &Scene<'_>) {
         let active = scene.wave.active();
-        for unit in check.more().narrow.iter() {
+        for unit in units.iter() {
             let undefined = (self.never[unit] | self.lost[unit]) & active;
             self.never[unit] &= !active;
             self.lost[unit] &= !active;
-            if scene.options.narrow {
+            if report {
                 self.narrow[unit] |= undefined;
             }
             self.settle(unit);

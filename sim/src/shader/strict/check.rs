@@ -99,8 +99,10 @@ pub(super) struct Check {
 pub(super) struct More {
     /// Sources read late.
     pub(super) held: Units,
-    /// The half above an 8- or 16-bit load or a 16-bit result: undefined behind it unless it was defined before.
+    /// The half above an 8- or 16-bit load: undefined behind it unless it was defined before.
     pub(super) narrow: Units,
+    /// The same beside a 16-bit result.
+    pub(super) beside: Units,
     /// Sources that a select copies, undefined bits and all.
     pub(super) copied: Units,
     /// The half that ZEXT16 clears.
@@ -129,6 +131,7 @@ pub(super) struct More {
 static NO_MORE: More = More {
     held: Units::EMPTY,
     narrow: Units::EMPTY,
+    beside: Units::EMPTY,
     copied: Units::EMPTY,
     cleared: Units::EMPTY,
     quirk: Quirk::None,
@@ -249,7 +252,7 @@ impl Check {
                         half: Half::High,
                         ..access.reg
                     };
-                    more.narrow.add(&Units::of(high, 1));
+                    more.beside.add(&Units::of(high, 1));
                 }
             }
         }
