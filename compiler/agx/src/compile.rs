@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! The whole way from NIR to a binary.
 
+use agx_hw::cdm::MAX_THREADS;
+use agx_hw::launcher::{MAX_POINTERS, MAX_SCRATCH, MAX_THREADGROUP_BYTES, MIN_POINTERS};
 use mesa_nir::program::Program;
 use mesa_nir::{ComputeLowering, Shader};
 
@@ -91,10 +93,8 @@ pub fn compile_program(
         pass: "emission",
         what,
     })?;
-    // The tested range of launch programs begins at two pointers (launch, 6.2; HW).
-    while pointers.len() < 2 {
-        pointers.push(Pointer::Unused);
-    }
+    let least = usize::from(MIN_POINTERS).max(pointers.len());
+    pointers.resize(least, Pointer::Unused);
     let scratch = scratch_bytes(code.scratch_words)?;
     let stats = Statistics {
         scratch: scratch.into(),
@@ -114,16 +114,9 @@ pub fn compile_program(
     })
 }
 
-/// Most pointers that a launch program publishes (launch, 5.1; HW).
-const MAX_POINTERS: usize = 19;
-/// Most bytes of threadgroup memory (launch, 4.5 and 9; HW).
-const MAX_THREADGROUP_BYTES: u32 = 0x8000;
-/// Most invocations of a workgroup (launch, 9; HW).
-const MAX_INVOCATIONS: u64 = 1024;
-
 /// Refuses what no launch program can set up.
 fn within_limits(program: &Program, pointers: &[Pointer]) -> Result<(), Error> {
-    if pointers.len() > MAX_POINTERS {
+    if pointers.len() > usize::from(MAX_POINTERS) {
         let is_set = |p: &&Pointer| matches!(p, Pointer::DescriptorSet(_));
         return Err(Error::Limit(format!(
             "{} pointers, {} of them to descriptor sets, of {MAX_POINTERS} that a launch can give",
@@ -138,9 +131,9 @@ fn within_limits(program: &Program, pointers: &[Pointer]) -> Result<(), Error> {
         )));
     }
     let invocations: u64 = program.workgroup_size.map(u64::from).iter().product();
-    if invocations > MAX_INVOCATIONS {
+    if invocations > u64::from(MAX_THREADS) {
         return Err(Error::Limit(format!(
-            "{invocations} invocations of a workgroup, of {MAX_INVOCATIONS}"
+            "{invocations} invocations of a workgroup, of {MAX_THREADS}"
         )));
     }
     Ok(())
@@ -173,15 +166,14 @@ fn assign_registers(
     Err(Error::Limit("no limit for spilling is left".into()))
 }
 
-/// Largest scratch frame (launch, 9; HW).
-const MAX_SCRATCH_BYTES: u32 = 0x8000;
+/// Bytes of a scratch frame of so many words.
 fn scratch_bytes(words: u32) -> Result<u16, Error> {
     // The proven driver rounds up to 16 (isa-2, 4; HW).
     let bytes = words.saturating_mul(4).next_multiple_of(16);
     match u16::try_from(bytes) {
-        Ok(fits) if bytes <= MAX_SCRATCH_BYTES => Ok(fits),
+        Ok(fits) if fits <= MAX_SCRATCH => Ok(fits),
         _ => Err(Error::Limit(format!(
-            "{bytes} bytes of scratch for each invocation, of {MAX_SCRATCH_BYTES}"
+            "{bytes} bytes of scratch for each invocation, of {MAX_SCRATCH}"
         ))),
     }
 }
