@@ -4,7 +4,7 @@
 //! The front end gives every access as a 64-bit address, a 32-bit index with a shift, and a byte offset: the form of
 //! the hardware's addresses.
 
-use mesa_nir::program::{AtomicOp as NirAtomic, IndexKind, Intrinsic, IntrinsicOp};
+use mesa_nir::program::{AluOp, AtomicOp as NirAtomic, DefId, IndexKind, Intrinsic, IntrinsicOp};
 
 use super::{Selector, words_of};
 use crate::error::Error;
@@ -22,6 +22,20 @@ struct Address {
     index: Src,
     shift: u8,
     offset: i64,
+}
+
+impl Address {
+    /// Bytes from the base, if the index is a constant.
+    fn constant(&self) -> Option<i64> {
+        let index = self.index.as_imm()?;
+        Some((i64::from(index) << self.shift) + self.offset)
+    }
+
+    /// The same where the offset of an access can hold it.
+    fn constant_offset(&self) -> Option<i64> {
+        self.constant()
+            .filter(|total| i16::try_from(*total).is_ok())
+    }
 }
 
 impl Selector<'_> {
@@ -46,19 +60,10 @@ impl Selector<'_> {
             return self.coherent_load(intrinsic, &address);
         }
         let count = usize::from(def.components) * words_of(def.bits);
-        let format = match (def.bits, def.components) {
-            (8, 1) => Format::I8,
-            (16, 1) => Format::I16,
-            (32 | 64, _) => Format::words(count).ok_or_else(|| wide(intrinsic))?,
-            _ => return Err(wide(intrinsic)),
-        };
-        // A constant index becomes part of the offset.
+        let format = format(intrinsic, def.bits, count)?;
         let mut index = Some(address.index);
-        if let Some(bits) = address.index.as_imm() {
-            let total = (i64::from(bits) << address.shift) + address.offset;
-            if i16::try_from(total).is_ok() {
-                (index, address.offset) = (None, total);
-            }
+        if let Some(total) = address.constant_offset() {
+            (index, address.offset) = (None, total);
         }
         let values: Tuple<Value> = (0..count).map(|_| self.function.value()).collect();
         let base = self.base(address.words);
@@ -103,13 +108,11 @@ impl Selector<'_> {
         if address.offset == 0 && address.shift == 2 {
             return (self.base(address.words), address.index);
         }
-        if let Some(bits) = address.index.as_imm() {
-            let total = (i64::from(bits) << address.shift) + address.offset;
-            if total % 4 == 0
-                && let Ok(index) = u32::try_from(total / 4)
-            {
-                return (self.base(address.words), Src::imm(index));
-            }
+        if let Some(total) = address.constant()
+            && total % 4 == 0
+            && let Ok(index) = u32::try_from(total / 4)
+        {
+            return (self.base(address.words), Src::imm(index));
         }
         // 64 bits of index << shift, then of the offset.
         let up = address.shift;
@@ -130,18 +133,10 @@ impl Selector<'_> {
         let data = intrinsic.srcs[0];
         let bits = self.bits(data);
         let words = self.defs.get(data.0 as usize).cloned().unwrap_or_default();
-        let format = match (bits, words.len()) {
-            (8, 1) => Format::I8,
-            (16, 1) => Format::I16,
-            (32 | 64, count) => Format::words(count).ok_or_else(|| wide(intrinsic))?,
-            _ => return Err(wide(intrinsic)),
-        };
+        let format = format(intrinsic, bits, words.len())?;
         let mut address = self.address(intrinsic, 1)?;
-        if let Some(index) = address.index.as_imm() {
-            let total = (i64::from(index) << address.shift) + address.offset;
-            if i16::try_from(total).is_ok() {
-                (address.index, address.offset) = (Src::imm(0), total);
-            }
+        if let Some(total) = address.constant_offset() {
+            (address.index, address.offset) = (Src::imm(0), total);
         }
         let base = self.base(address.words);
         let offset = offset(&address)?;
@@ -208,65 +203,50 @@ impl Selector<'_> {
 
     /// A byte address within a space that is addressed by words, as a number of words. Constant multiples of 4 are
     /// divided where they are made, so that most addresses need no shift.
-    pub(super) fn word_index(
-        &mut self,
-        def: mesa_nir::program::DefId,
-        depth: u32,
-    ) -> Result<Src, Error> {
-        use mesa_nir::program::AluOp;
-        if let Some(bytes) = self.known(def, 0) {
-            return Ok(Src::imm(bytes as u32 / 4));
-        }
-        if depth < 8
-            && let Some(alu) = self.producing_alu(def, 0)
-            && alu.def.bits == 32
-        {
-            let factor = |this: &Self, i| this.known_src(alu, i).map(|v| v as u32);
-            match alu.op {
-                AluOp::ishl if factor(self, 1).is_some_and(|s| (2..32).contains(&s)) => {
-                    let a = self.src(alu, 0)?;
-                    let amount = factor(self, 1).unwrap_or(2) as u8 - 2;
-                    return Ok(self.shift_imm(ShiftOp::Shl, a, amount));
-                }
-                AluOp::imul | AluOp::amul if factor(self, 1).is_some_and(|f| f % 4 == 0) => {
-                    let a = self.src(alu, 0)?;
-                    let factor = factor(self, 1).unwrap_or(0) / 4;
-                    return Ok(self.imad(a, Src::imm(factor), Src::imm(0)));
-                }
-                AluOp::iadd
-                    if self.is_words(alu.srcs[0].def, 0) && self.is_words(alu.srcs[1].def, 0) =>
-                {
-                    let a = self.word_index(alu.srcs[0].def, depth + 1)?;
-                    let b = self.word_index(alu.srcs[1].def, depth + 1)?;
-                    return Ok(self.iadd(a, b));
-                }
-                _ => {}
-            }
+    pub(super) fn word_index(&mut self, def: DefId) -> Result<Src, Error> {
+        if let Some(words) = self.quarter(def, 0, 0)? {
+            return Ok(words);
         }
         let bytes = self.word(def, 0)?;
         Ok(self.shift_imm(ShiftOp::Shr, bytes, 2))
     }
 
-    /// Is the value a multiple of 4 by construction, so that its quotient can be made directly?
-    fn is_words(&self, def: mesa_nir::program::DefId, depth: u32) -> bool {
-        use mesa_nir::program::AluOp;
-        if let Some(bytes) = self.known(def, 0) {
-            return bytes.is_multiple_of(4);
+    /// A quarter of a component that is a multiple of 4 by construction; what was made for parts of one that is not
+    /// stays unread.
+    fn quarter(&mut self, def: DefId, component: u8, depth: u32) -> Result<Option<Src>, Error> {
+        if let Some(bytes) = self.known(def, component) {
+            let whole = bytes.is_multiple_of(4) || depth == 0;
+            return Ok(whole.then(|| Src::imm(bytes as u32 / 4)));
         }
-        let Some(alu) = self.producing_alu(def, 0) else {
-            return false;
+        let Some(alu) = self.producing_alu(def, component) else {
+            return Ok(None);
         };
         if depth > 8 || alu.def.bits != 32 {
-            return false;
+            return Ok(None);
         }
-        match alu.op {
-            AluOp::ishl => self.known_src(alu, 1).is_some_and(|s| (2..32).contains(&s)),
-            AluOp::imul | AluOp::amul => {
-                self.known_src(alu, 1).is_some_and(|f| f.is_multiple_of(4))
+        let factor = self.known_src(alu, 1).map(|v| v as u32);
+        Ok(match (alu.op, factor) {
+            (AluOp::ishl, Some(amount @ 2..32)) => {
+                let a = self.src(alu, 0)?;
+                Some(self.shift_imm(ShiftOp::Shl, a, amount as u8 - 2))
             }
-            AluOp::iadd => alu.srcs.iter().all(|s| self.is_words(s.def, depth + 1)),
-            _ => false,
-        }
+            (AluOp::imul | AluOp::amul, Some(factor)) if factor.is_multiple_of(4) => {
+                let a = self.src(alu, 0)?;
+                Some(self.imad(a, Src::imm(factor / 4), Src::imm(0)))
+            }
+            (AluOp::iadd, _) => {
+                let mut terms = [None; 2];
+                for (term, src) in terms.iter_mut().zip(&alu.srcs) {
+                    let component = src.swizzle.first().copied().unwrap_or(0);
+                    *term = self.quarter(src.def, component, depth + 1)?;
+                }
+                match terms {
+                    [Some(a), Some(b)] => Some(self.iadd(a, b)),
+                    _ => None,
+                }
+            }
+            _ => None,
+        })
     }
 
     /// `a & b` of constants, else an instruction; for callers that mask indices.
@@ -292,8 +272,15 @@ fn offset(address: &Address) -> Result<i16, Error> {
     })
 }
 
-fn wide(intrinsic: &Intrinsic) -> Error {
-    Error::unsupported(format!("{:?} of this width", intrinsic.op))
+/// The format of an access to `words` registers of elements of `bits`.
+fn format(intrinsic: &Intrinsic, bits: u8, words: usize) -> Result<Format, Error> {
+    let format = match (bits, words) {
+        (8, 1) => Some(Format::I8),
+        (16, 1) => Some(Format::I16),
+        (32 | 64, count) => Format::words(count),
+        _ => None,
+    };
+    format.ok_or_else(|| Error::unsupported(format!("{:?} of this width", intrinsic.op)))
 }
 
 fn atomic_op(intrinsic: &Intrinsic) -> Result<AtomicOp, Error> {

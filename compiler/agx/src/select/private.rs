@@ -13,7 +13,7 @@ impl Selector<'_> {
     /// Index of the word that operand `src` plus the constant BASE names.
     fn word_of(&mut self, intrinsic: &Intrinsic, src: usize) -> Result<(Src, u32), Error> {
         let base = intrinsic.index(IndexKind::BASE);
-        let index = self.word_index(intrinsic.srcs[src], 0)?;
+        let index = self.word_index(intrinsic.srcs[src])?;
         let words = u32::try_from(base / 4).unwrap_or(0);
         match index.as_imm() {
             Some(bits) => Ok((Src::imm(0), bits.wrapping_add(words))),
