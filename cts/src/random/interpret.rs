@@ -327,54 +327,18 @@ impl Machine<'_> {
                     bounds[i] = self.word(bound, i, frame)?.min(*limit);
                     frame.vars[*counter][i] = Value::default();
                 }
-                let mut running = active.clone();
-                let mut ended = vec![false; active.len()];
-                loop {
-                    for i in 0..running.len() {
-                        if running[i] && frame.vars[*counter][i][0] as u32 >= bounds[i] {
-                            running[i] = false;
-                            ended[i] = true;
-                        }
-                    }
-                    if !running.contains(&true) {
-                        return Ok(ended);
-                    }
-                    self.memory.executed.divergent_iterations += u64::from(running != active);
-                    let (next, broke) = self.iteration(body, running, frame)?;
-                    ended = or(&ended, &broke);
-                    running = next;
-                    count(frame, *counter, &running);
-                }
+                let more = |_: &mut Self, frame: &Frame<'_>, i: usize| {
+                    Ok((frame.vars[*counter][i][0] as u32) < bounds[i])
+                };
+                return self.repeat(body, *counter, &active, true, frame, more);
             }
             Stmt::While {
                 counter,
                 condition,
                 limit,
                 body,
-            } => {
-                for &i in &lanes {
-                    frame.vars[*counter][i] = Value::default();
-                }
-                let mut running = active.clone();
-                let mut ended = vec![false; active.len()];
-                loop {
-                    for i in 0..running.len() {
-                        if running[i] && !self.goes_on(condition, *counter, *limit, i, frame)? {
-                            running[i] = false;
-                            ended[i] = true;
-                        }
-                    }
-                    if !running.contains(&true) {
-                        return Ok(ended);
-                    }
-                    self.memory.executed.divergent_iterations += u64::from(running != active);
-                    let (next, broke) = self.iteration(body, running, frame)?;
-                    ended = or(&ended, &broke);
-                    running = next;
-                    count(frame, *counter, &running);
-                }
             }
-            Stmt::DoWhile {
+            | Stmt::DoWhile {
                 counter,
                 condition,
                 limit,
@@ -383,22 +347,11 @@ impl Machine<'_> {
                 for &i in &lanes {
                     frame.vars[*counter][i] = Value::default();
                 }
-                let mut running = active.clone();
-                let mut ended = vec![false; active.len()];
-                while running.contains(&true) {
-                    self.memory.executed.divergent_iterations += u64::from(running != active);
-                    let (next, broke) = self.iteration(body, running, frame)?;
-                    ended = or(&ended, &broke);
-                    running = next;
-                    count(frame, *counter, &running);
-                    for i in 0..running.len() {
-                        if running[i] && !self.goes_on(condition, *counter, *limit, i, frame)? {
-                            running[i] = false;
-                            ended[i] = true;
-                        }
-                    }
-                }
-                return Ok(ended);
+                let more = |this: &mut Self, frame: &Frame<'_>, i: usize| {
+                    this.goes_on(condition, *counter, *limit, i, frame)
+                };
+                let head = matches!(stmt, Stmt::While { .. });
+                return self.repeat(body, *counter, &active, head, frame, more);
             }
             Stmt::Break => {
                 let jumps = jumps.ok_or("break outside a loop")?;
@@ -479,6 +432,39 @@ impl Machine<'_> {
             }
         }
         Ok(active)
+    }
+
+    /// Runs a loop's body until `more` is false for every invocation or it has left; who falls out of the loop.
+    /// `head`: `more` is asked before the first iteration, too.
+    fn repeat(
+        &mut self,
+        body: &Block,
+        counter: Var,
+        active: &Mask,
+        head: bool,
+        frame: &mut Frame<'_>,
+        mut more: impl FnMut(&mut Self, &Frame<'_>, usize) -> Result<bool, String>,
+    ) -> Result<Mask, String> {
+        let mut running = active.clone();
+        let mut ended = vec![false; active.len()];
+        let mut ask = head;
+        loop {
+            for i in 0..running.len() {
+                if ask && running[i] && !more(self, frame, i)? {
+                    running[i] = false;
+                    ended[i] = true;
+                }
+            }
+            if !running.contains(&true) {
+                return Ok(ended);
+            }
+            self.memory.executed.divergent_iterations += u64::from(running != *active);
+            let (next, broke) = self.iteration(body, running, frame)?;
+            ended = or(&ended, &broke);
+            running = next;
+            count(frame, counter, &running);
+            ask = true;
+        }
     }
 
     /// One iteration: who goes on to the next, and who left the loop.
