@@ -6,7 +6,7 @@ mod common;
 
 use common::machine::{Machine, f32_to_half, half_to_f32};
 use common::{APPLE9, apple9_lowering, apple9_shader};
-use mesa_nir::program::Program;
+use mesa_nir::program::{AluOp, Instr, Node, Program};
 use mesa_nir::{Error, assemble};
 
 fn module(name: &str) -> Vec<u32> {
@@ -228,6 +228,39 @@ fn bit_operations() {
             product as u32,
             ia.signum().cast_unsigned(),
             ia.wrapping_abs().cast_unsigned(),
+        ];
+        assert_eq!(r, expected, "{a:#x} {b:#x}");
+    });
+}
+
+/// How often a list of nodes has an operation.
+fn count(nodes: &[Node], op: AluOp) -> usize {
+    let of_node = |node: &Node| match node {
+        Node::Block(block) => {
+            let of_instr = |i: &&Instr| matches!(i, Instr::Alu(alu) if alu.op == op);
+            block.instrs.iter().filter(of_instr).count()
+        }
+        Node::If(selection) => count(&selection.then_body, op) + count(&selection.else_body, op),
+        Node::Loop(body) => count(&body.body, op),
+    };
+    nodes.iter().map(of_node).sum()
+}
+
+#[test]
+fn two_shifts_that_make_a_rotation_become_one() {
+    assert_eq!(
+        count(&program("run_rotate", false).body, AluOp::urol),
+        3,
+        "and no other pair of shifts does"
+    );
+    run_pairs("run_rotate", 6, 50, |a, b, r| {
+        let expected = [
+            a.rotate_left(7),
+            a.rotate_right(1),
+            b.rotate_left(16),
+            a << 7 | a >> 24,
+            a << 7 | b >> 25,
+            a << 7 | (a.cast_signed() >> 25).cast_unsigned(),
         ];
         assert_eq!(r, expected, "{a:#x} {b:#x}");
     });

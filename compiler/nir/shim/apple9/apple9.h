@@ -77,6 +77,7 @@ bool apple9_lower_access_sizes(nir_shader *shader);
 bool apple9_lower_atomics(nir_shader *shader);
 bool apple9_lower_memory(nir_shader *shader, const struct cortland_compute_lowering *lowering);
 bool apple9_lower_amul(nir_shader *shader);
+bool apple9_opt_rotate(nir_shader *shader);
 bool apple9_hoist(nir_shader *shader);
 bool apple9_hoist_push_constants(nir_shader *shader);
 bool apple9_opt_index(nir_shader *shader);

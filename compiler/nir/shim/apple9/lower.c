@@ -11,92 +11,204 @@
 /* Passes that undo each other's work must not keep the process busy for ever. */
 #define MOST_ROUNDS 64
 
-/* The passes of optimize(), as numbers of bits. */
+/* The passes of optimize(), as bits. */
 enum pass {
-   VARS_TO_SSA,
-   ALU_TO_SCALAR,
-   PHIS_TO_SCALAR,
-   COPY_PROP,
-   REMOVE_PHIS,
-   DCE,
-   DEAD_CF,
-   CSE,
-   PEEPHOLE_SELECT,
-   ALGEBRAIC,
-   CONSTANT_FOLDING,
-   UNDEF,
-   PACK,
-   DEREF,
-   COPY_PROP_VARS,
-   DEAD_WRITE_VARS,
-   IF,
-   LOOP,
-   LOOP_UNROLL,
+   VARS_TO_SSA = BITFIELD_BIT(0),
+   ALU_TO_SCALAR = BITFIELD_BIT(1),
+   PHIS_TO_SCALAR = BITFIELD_BIT(2),
+   COPY_PROP = BITFIELD_BIT(3),
+   REMOVE_PHIS = BITFIELD_BIT(4),
+   DCE = BITFIELD_BIT(5),
+   DEAD_CF = BITFIELD_BIT(6),
+   CSE = BITFIELD_BIT(7),
+   PEEPHOLE_SELECT = BITFIELD_BIT(8),
+   ALGEBRAIC = BITFIELD_BIT(9),
+   CONSTANT_FOLDING = BITFIELD_BIT(10),
+   UNDEF = BITFIELD_BIT(11),
+   PACK = BITFIELD_BIT(12),
+   DEREF = BITFIELD_BIT(13),
+   COPY_PROP_VARS = BITFIELD_BIT(14),
+   DEAD_WRITE_VARS = BITFIELD_BIT(15),
+   IF = BITFIELD_BIT(16),
+   LOOP = BITFIELD_BIT(17),
+   LOOP_UNROLL = BITFIELD_BIT(18),
 };
 
-/* A shader, and the passes that found nothing to do in it as it is: to run one of these again would change nothing. */
+/*
+ * A shader, and the passes of optimize() that find nothing to do in it as it is: those that were run since something
+ * last made work for them, and those that look for what the shader does not hold.
+ */
 struct lowering {
    nir_shader *shader;
    uint32_t settled;
+   uint32_t pointless;
 };
 
-/* Note whether a pass has changed the shader. */
+/* Note whether a pass has changed the shader, after which every other may have work. */
 static bool
 changed(struct lowering *l, bool progress)
 {
    if (progress)
-      l->settled = 0;
+      l->settled = l->pointless = 0;
    return progress;
 }
 
 #define PASS(l, pass, ...) changed(l, pass((l)->shader, ##__VA_ARGS__))
 
-/* The same for a pass that may be left out while it has nothing to do. */
+/* The passes over variables. */
+#define VARIABLES (DEREF | COPY_PROP_VARS | DEAD_WRITE_VARS)
+
+/*
+ * The passes that a pass makes no work for, or none that is worth another look before a later stage has one anyway. A
+ * run of all passes that finds nothing costs as much as one that does, so this is half of the time that lowering takes.
+ */
+static uint32_t
+unaffected(enum pass pass)
+{
+   const uint32_t scalars = ALU_TO_SCALAR | PHIS_TO_SCALAR | PACK;
+   switch (pass) {
+   case ALU_TO_SCALAR:
+   case PHIS_TO_SCALAR:
+   case PACK:
+   case UNDEF:
+      return VARIABLES;
+   case COPY_PROP:
+      return COPY_PROP | scalars | REMOVE_PHIS;
+   case DCE:
+      return DCE | scalars | COPY_PROP | REMOVE_PHIS | CSE | ALGEBRAIC | CONSTANT_FOLDING | UNDEF | VARIABLES | LOOP;
+   case CSE:
+      return CSE | scalars | COPY_PROP | DCE | ALGEBRAIC | CONSTANT_FOLDING | UNDEF | LOOP;
+   case ALGEBRAIC:
+      /* It does not look at what it has made itself. */
+      return scalars | VARIABLES | UNDEF;
+   case CONSTANT_FOLDING:
+      return CONSTANT_FOLDING | scalars | UNDEF | COPY_PROP;
+   case IF:
+      return VARIABLES | ALGEBRAIC;
+   case LOOP:
+   case LOOP_UNROLL:
+   case DEAD_CF:
+   case REMOVE_PHIS:
+      return ALGEBRAIC;
+   default:
+      return 0;
+   }
+}
+
+/* Note that one of them was run. */
+static bool
+settle(struct lowering *l, enum pass pass, bool progress)
+{
+   l->settled |= pass;
+   if (progress)
+      l->settled &= unaffected(pass);
+   return progress;
+}
+
+/* One of them, unless it has nothing to do. */
 #define SETTLE(l, number, pass, ...) \
-   ((l)->settled & BITFIELD_BIT(number) ? false \
-    : PASS(l, pass, ##__VA_ARGS__)      ? true \
-                                        : ((l)->settled |= BITFIELD_BIT(number), false))
+   (!(((l)->settled | (l)->pointless) & (number)) && settle(l, number, pass((l)->shader, ##__VA_ARGS__)))
 
 /* The passes over variables take time by the square of the accesses in a block: very large shaders do without. */
 #define MOST_FOR_VARIABLES (1u << 13)
 
 static bool
-is_large(nir_shader *s)
+is_vector(const nir_alu_instr *alu)
 {
-   unsigned count = 0;
-   nir_foreach_function_impl(impl, s) {
-      nir_foreach_block(block, impl)
-         count += exec_list_length(&block->instr_list);
+   const nir_op_info *info = &nir_op_infos[alu->op];
+   if (alu->def.num_components > 1)
+      return true;
+   for (unsigned i = 0; i < info->num_inputs; i++) {
+      if (info->input_sizes[i] > 1)
+         return true;
    }
-   return count > MOST_FOR_VARIABLES;
+   return false;
 }
 
+/* The passes that cannot find anything in this shader, for want of what they look for. */
+static uint32_t
+pointless(nir_shader *s)
+{
+   uint32_t without_vectors = ALU_TO_SCALAR | PACK, without_phis = PHIS_TO_SCALAR | REMOVE_PHIS, without_undefs = UNDEF,
+            without_locals = VARS_TO_SSA, without_derefs = VARIABLES,
+            without_ifs = DEAD_CF | PEEPHOLE_SELECT | IF, without_loops = LOOP | LOOP_UNROLL, large = 0;
+   unsigned count = 0;
+   nir_foreach_function_impl(impl, s) {
+      nir_foreach_block(block, impl) {
+         if (nir_block_get_following_if(block))
+            without_ifs = 0;
+         if (nir_block_get_following_loop(block))
+            without_ifs = without_loops = 0;
+         nir_foreach_instr(instr, block) {
+            count++;
+            switch (instr->type) {
+            case nir_instr_type_alu:
+               if (without_vectors && is_vector(nir_instr_as_alu(instr)))
+                  without_vectors = 0;
+               break;
+            case nir_instr_type_phi:
+               without_phis = 0;
+               break;
+            case nir_instr_type_undef:
+               without_undefs = 0;
+               break;
+            case nir_instr_type_deref:
+               without_derefs = 0;
+               if (nir_deref_mode_may_be(nir_instr_as_deref(instr), nir_var_function_temp))
+                  without_locals = 0;
+               break;
+            default:
+               break;
+            }
+         }
+      }
+   }
+   if (count > MOST_FOR_VARIABLES)
+      large = COPY_PROP_VARS | DEAD_WRITE_VARS;
+   return without_vectors | without_phis | without_undefs | without_locals | without_derefs | without_ifs |
+          without_loops | large;
+}
+
+/*
+ * Values. Completely: until nothing changes any more, which algebra needs to lower all that it lowers, as it does not
+ * look at what it has made. Otherwise algebra and CSE run once, the rest until nothing changes.
+ */
 static void
-optimize(struct lowering *l, bool jumps)
+optimize_values(struct lowering *l, bool completely)
 {
    bool progress = true;
    for (unsigned round = 0; progress && round < MOST_ROUNDS; round++) {
+      l->pointless = pointless(l->shader);
+      if (round > 0 && !completely)
+         l->pointless |= ALGEBRAIC | CSE;
       progress = false;
       progress |= SETTLE(l, VARS_TO_SSA, nir_lower_vars_to_ssa);
       progress |= SETTLE(l, ALU_TO_SCALAR, nir_lower_alu_to_scalar, NULL, NULL);
       progress |= SETTLE(l, PHIS_TO_SCALAR, nir_lower_phis_to_scalar, true);
+      progress |= SETTLE(l, PACK, nir_lower_pack);
       progress |= SETTLE(l, COPY_PROP, nir_copy_prop);
       progress |= SETTLE(l, REMOVE_PHIS, nir_opt_remove_phis);
       progress |= SETTLE(l, DCE, nir_opt_dce);
       progress |= SETTLE(l, DEAD_CF, nir_opt_dead_cf);
       progress |= SETTLE(l, CSE, nir_opt_cse);
       progress |= SETTLE(l, PEEPHOLE_SELECT, nir_opt_peephole_select, 8, false, true);
-      progress |= SETTLE(l, ALGEBRAIC, nir_opt_algebraic);
-      progress |= SETTLE(l, CONSTANT_FOLDING, nir_opt_constant_folding);
       progress |= SETTLE(l, UNDEF, nir_opt_undef);
-      progress |= SETTLE(l, PACK, nir_lower_pack);
-      if (!jumps)
-         continue;
+      progress |= SETTLE(l, CONSTANT_FOLDING, nir_opt_constant_folding);
+      progress |= SETTLE(l, ALGEBRAIC, nir_opt_algebraic);
+   }
+}
+
+/* Values, variables and control flow. */
+static void
+optimize(struct lowering *l)
+{
+   bool progress = true;
+   for (unsigned round = 0; progress && round < MOST_ROUNDS; round++) {
+      optimize_values(l, false);
+      progress = false;
       progress |= SETTLE(l, DEREF, nir_opt_deref);
-      if (!is_large(l->shader)) {
-         progress |= SETTLE(l, COPY_PROP_VARS, nir_opt_copy_prop_vars);
-         progress |= SETTLE(l, DEAD_WRITE_VARS, nir_opt_dead_write_vars);
-      }
+      progress |= SETTLE(l, COPY_PROP_VARS, nir_opt_copy_prop_vars);
+      progress |= SETTLE(l, DEAD_WRITE_VARS, nir_opt_dead_write_vars);
       progress |= SETTLE(l, IF, nir_opt_if, nir_opt_if_optimize_phi_true_false);
       progress |= SETTLE(l, LOOP, nir_opt_loop);
       progress |= SETTLE(l, LOOP_UNROLL, nir_opt_loop_unroll);
@@ -222,7 +334,6 @@ lower_memory(struct lowering *l, const struct cortland_compute_lowering *lowerin
    PASS(l, apple9_lower_access_sizes);
    PASS(l, apple9_lower_atomics);
    SETTLE(l, PACK, nir_lower_pack);
-   optimize(l, false);
    PASS(l, apple9_lower_memory, lowering);
    PASS(l, apple9_lower_amul);
 }
@@ -230,23 +341,24 @@ lower_memory(struct lowering *l, const struct cortland_compute_lowering *lowerin
 static void
 lower_arithmetic(struct lowering *l)
 {
-   /* Exact, by Newton's method and a correction; constants were turned into products before. */
+   /* Exact, by Newton's method and a correction; constants are turned into products before. */
    const nir_lower_idiv_options division = { .allow_fp16 = false };
-   optimize(l, false);
    PASS(l, nir_opt_idiv_const, 8);
    PASS(l, nir_lower_int64);
    PASS(l, apple9_lower_bit_sizes);
    PASS(l, nir_lower_idiv, &division);
-   optimize(l, false);
-   PASS(l, nir_lower_int64);
-   PASS(l, apple9_lower_bit_sizes);
-   optimize(l, false);
    bool progress = true;
+   for (unsigned round = 0; progress && round < MOST_ROUNDS; round++) {
+      optimize_values(l, true);
+      progress = PASS(l, nir_lower_int64);
+      progress |= PASS(l, apple9_lower_bit_sizes);
+   }
+   progress = true;
    for (unsigned round = 0; progress && round < MOST_ROUNDS; round++) {
       progress = PASS(l, nir_opt_algebraic_late);
       if (progress) {
-         SETTLE(l, CONSTANT_FOLDING, nir_opt_constant_folding);
          SETTLE(l, ALU_TO_SCALAR, nir_lower_alu_to_scalar, NULL, NULL);
+         SETTLE(l, CONSTANT_FOLDING, nir_opt_constant_folding);
          PASS(l, nir_lower_int64);
          PASS(l, apple9_lower_bit_sizes);
          SETTLE(l, COPY_PROP, nir_copy_prop);
@@ -276,7 +388,8 @@ lower_compute(nir_shader *s, const struct cortland_compute_lowering *lowering)
    PASS(l, nir_lower_system_values);
    PASS(l, nir_lower_compute_system_values, &sysvals);
    PASS(l, apple9_lower_sysvals, lowering);
-   optimize(l, true);
+   optimize(l);
+   PASS(l, apple9_opt_rotate);
 
    PASS(l, nir_lower_memory_model);
    PASS(l, nir_opt_combine_barriers, NULL, NULL);
@@ -286,26 +399,27 @@ lower_compute(nir_shader *s, const struct cortland_compute_lowering *lowering)
    PASS(l, nir_lower_explicit_io, nir_var_mem_push_const, nir_address_format_32bit_offset);
    PASS(l, nir_lower_explicit_io, nir_var_mem_global, nir_address_format_64bit_global);
    PASS(l, apple9_lower_workgroup_memory);
-   optimize(l, true);
    PASS(l, apple9_lower_inline_uniforms, lowering);
    lower_private_memory(l);
    PASS(l, apple9_lower_subgroups);
    PASS(l, nir_lower_compute_system_values, &sysvals);
    PASS(l, apple9_lower_sysvals, lowering);
-   optimize(l, true);
+   optimize(l);
 
    const nir_opt_access_options access = { .is_vulkan = true };
    PASS(l, nir_opt_access, &access);
    if (PASS(l, apple9_opt_index))
-      optimize(l, false);
+      optimize_values(l, false);
    PASS(l, apple9_lower_trig);
    PASS(l, nir_lower_flrp, 16 | 32, true);
    lower_memory(l, lowering);
    lower_arithmetic(l);
-   PASS(l, apple9_hoist);
-   PASS(l, apple9_lower_jumps);
-   optimize(l, false);
-   PASS(l, nir_opt_algebraic_late);
+   bool moved = PASS(l, apple9_hoist);
+   moved |= PASS(l, apple9_lower_jumps);
+   if (moved) {
+      optimize_values(l, true);
+      PASS(l, nir_opt_algebraic_late);
+   }
    PASS(l, apple9_lower_alu);
    SETTLE(l, ALU_TO_SCALAR, nir_lower_alu_to_scalar, NULL, NULL);
    PASS(l, nir_lower_load_const_to_scalar);
@@ -333,7 +447,6 @@ do_lower(void *arg)
    struct lower_call *c = arg;
    guard_own(c->shader);
    lower_compute(c->shader, c->lowering);
-   nir_sweep(c->shader);
 }
 
 bool

@@ -176,9 +176,56 @@ finish_shuffle(nir_builder *b, nir_intrinsic_instr *intrin, void *data)
    return true;
 }
 
+/* Most shaders hold no intrinsic but these, which the passes below leave alone. */
+static bool
+is_for_one_invocation(const nir_intrinsic_instr *intrin)
+{
+   switch (intrin->intrinsic) {
+   case nir_intrinsic_load_ssbo:
+   case nir_intrinsic_store_ssbo:
+   case nir_intrinsic_ssbo_atomic:
+   case nir_intrinsic_ssbo_atomic_swap:
+   case nir_intrinsic_get_ssbo_size:
+   case nir_intrinsic_load_ubo:
+   case nir_intrinsic_load_push_constant:
+   case nir_intrinsic_load_global:
+   case nir_intrinsic_load_global_constant:
+   case nir_intrinsic_store_global:
+   case nir_intrinsic_global_atomic:
+   case nir_intrinsic_global_atomic_swap:
+   case nir_intrinsic_load_shared:
+   case nir_intrinsic_store_shared:
+   case nir_intrinsic_load_scratch:
+   case nir_intrinsic_store_scratch:
+   case nir_intrinsic_load_preamble:
+   case nir_intrinsic_load_workgroup_id:
+   case nir_intrinsic_load_local_invocation_id:
+   case nir_intrinsic_load_local_invocation_index:
+   case nir_intrinsic_load_global_invocation_id:
+   case nir_intrinsic_barrier:
+      return true;
+   default:
+      return false;
+   }
+}
+
+static bool
+may_use_subgroups(nir_shader *shader)
+{
+   nir_foreach_block(block, nir_shader_get_entrypoint(shader)) {
+      nir_foreach_instr(instr, block) {
+         if (instr->type == nir_instr_type_intrinsic && !is_for_one_invocation(nir_instr_as_intrinsic(instr)))
+            return true;
+      }
+   }
+   return false;
+}
+
 bool
 apple9_lower_subgroups(nir_shader *shader)
 {
+   if (!may_use_subgroups(shader))
+      return false;
    nir_lower_subgroups_options options = {
       .subgroup_size = 32,
       .ballot_bit_size = 32,

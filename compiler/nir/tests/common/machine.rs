@@ -389,6 +389,7 @@ impl Machine {
             Op::ishl => u64::from(ua.wrapping_shl(ub)),
             Op::ishr => int(ia.wrapping_shr(ub)),
             Op::ushr => u64::from(ua.wrapping_shr(ub)),
+            Op::urol => u64::from(ua.rotate_left(ub & 31)),
             Op::iadd => a.wrapping_add(b),
             Op::isub => a.wrapping_sub(b),
             Op::imul => a.wrapping_mul(b),
