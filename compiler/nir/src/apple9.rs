@@ -108,7 +108,7 @@ impl CompilerOptions {
     /// What Apple9 has and lacks; the README has a table with the reasons.
     #[must_use]
     pub fn apple9() -> Self {
-        // All but 64-bit addition and subtraction, and products of 32-bit factors.
+        // All but 64-bit addition, subtraction and negation, and products of 32-bit factors.
         let lowered = LowerInt64::MUL
             | LowerInt64::SIGN
             | LowerInt64::DIV_MOD
@@ -116,7 +116,6 @@ impl CompilerOptions {
             | LowerInt64::SELECT
             | LowerInt64::COMPARE
             | LowerInt64::ABS
-            | LowerInt64::NEG
             | LowerInt64::LOGIC
             | LowerInt64::MIN_MAX
             | LowerInt64::SHIFT

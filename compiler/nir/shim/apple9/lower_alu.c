@@ -9,7 +9,8 @@
  *    exactly, and those from 65520 on are infinite in fp16 either way.
  *  - float to integers of 8 and 16 bits through 32; out of range is undefined in SPIR-V.
  *  - conversions to fp16 with a named rounding to nearest are the plain ones, those towards zero correct these;
- *  - Booleans in memory are words of 0 or 1.
+ *  - Booleans in memory are words of 0 or 1;
+ *  - 64-bit negation is a subtraction.
  *
  * apple9_lower_frexp makes the operands of frexp what NIR's lowering of it takes, which works on the bits and knows no
  * denormals: those of fp32 become zero, as everywhere in fp32, and fp16 is done in fp32, where its denormals are normal.
@@ -57,6 +58,9 @@ lowered(nir_builder *b, nir_alu_instr *alu)
       return from == 16 ? nir_f2i64(b, nir_f2f32(b, x)) : NULL;
    case nir_op_f2u64:
       return from == 16 ? nir_f2u64(b, nir_f2f32(b, x)) : NULL;
+   case nir_op_ineg:
+      /* Which is one instruction; NIR's rules make sums with negations of differences, and go back where they can. */
+      return bits == 64 ? nir_isub(b, nir_imm_int64(b, 0), x) : NULL;
    case nir_op_b2b32:
       return nir_b2i32(b, x);
    case nir_op_b2b1:
