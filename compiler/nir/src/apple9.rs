@@ -11,8 +11,8 @@ use crate::{
 pub struct ComputeLowering {
     /// Where each binding's descriptors are.
     pub bindings: Vec<BindingLayout>,
-    /// Check buffer accesses: a load out of bounds gives 0, a store or atomic does nothing. An access counts as a whole,
-    /// and its offset is taken modulo 2^32.
+    /// Check buffer accesses: a load out of bounds gives 0, a store or atomic does nothing. An access counts as a whole.
+    /// No index is so large that it is mistaken for another; only offsets of variable pointers are modulo 2^32.
     pub robust: bool,
     /// Dispatches may have a base workgroup, which the third root pointer names.
     pub has_base_workgroup: bool,
