@@ -238,7 +238,7 @@ fn generate_bindings(mesa: &Mesa, to: &Path) {
     builder
         .header("shim/shim.h")
         .clang_args(&mesa.flags)
-        .allowlist_function("cortland_.*")
+        .allowlist_function("cortland_.*|apple9_(allows_.*|operation_of)")
         .blocklist_function("cortland_(malloc|calloc|realloc|mesa_free|guard_shared)")
         .allowlist_type("cortland_(failure_kind|export_node|export_instr|place|binding_kind)|nir_lower_packing_op")
         .allowlist_var("CORTLAND_(MEMORY_BUDGET|EXPORT_MAGIC|EXPORT_DEPTH|ALU_.*)")

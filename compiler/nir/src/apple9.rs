@@ -11,8 +11,8 @@ use crate::{
 pub struct ComputeLowering {
     /// Where each binding's descriptors are.
     pub bindings: Vec<BindingLayout>,
-    /// Check buffer accesses: a load out of bounds gives 0, a store or atomic does nothing. An access counts as a whole,
-    /// and its offset is taken modulo 2^32.
+    /// Check buffer accesses: a load out of bounds gives 0, a store or atomic does nothing. An access counts as a whole.
+    /// No index is so large that it is mistaken for another; only offsets of variable pointers are modulo 2^32.
     pub robust: bool,
     /// Dispatches may have a base workgroup, which the third root pointer names.
     pub has_base_workgroup: bool,
@@ -108,7 +108,7 @@ impl CompilerOptions {
     /// What Apple9 has and lacks; the README has a table with the reasons.
     #[must_use]
     pub fn apple9() -> Self {
-        // All but 64-bit addition and subtraction, and products of 32-bit factors.
+        // All but 64-bit addition, subtraction and negation, and products of 32-bit factors.
         let lowered = LowerInt64::MUL
             | LowerInt64::SIGN
             | LowerInt64::DIV_MOD
@@ -116,7 +116,6 @@ impl CompilerOptions {
             | LowerInt64::SELECT
             | LowerInt64::COMPARE
             | LowerInt64::ABS
-            | LowerInt64::NEG
             | LowerInt64::LOGIC
             | LowerInt64::MIN_MAX
             | LowerInt64::SHIFT

@@ -875,6 +875,14 @@ fn accesses_out_of_bounds_give_zero_and_change_nothing() {
         u32::MAX >> 3,
         1023,
         500,
+        // Times 4, 8 or 16 these are small numbers modulo 2^32.
+        0x4000_0001,
+        0x8000_0002,
+        0xc000_0003,
+        0x2000_0001,
+        0x6000_0000,
+        0x1000_0001,
+        0xe000_0002,
     ];
     let x: Vec<u32> = index.iter().copied().cycle().take(32).collect();
     // Each mapped region is longer than the buffer that the descriptor tells of.
@@ -908,6 +916,65 @@ fn accesses_out_of_bounds_give_zero_and_change_nothing() {
             0
         };
         assert_eq!(results[lane], h + k, "index {a:#x}");
+    }
+}
+
+/// Offsets that are sums of products, each or all of them too large for 32 bits: none is taken for a small one.
+#[test]
+fn sums_of_products_out_of_bounds_are_not_mistaken() {
+    let program = program("run_bounds_sums", true);
+    let pairs = [
+        (0_u32, 0_u32),
+        (5, 2),
+        (4, 3),
+        (5, 0),
+        (5, 1),
+        (6, 0),
+        (0, 25),
+        (0, 28),
+        (7, 100),
+        // 20 * a is 4 modulo 2^32, and -4.
+        (0xcccc_cccd, 0),
+        (0x3333_3333, 2),
+        (0x6666_6666, 3),
+        // 4 * b is 0 or 4.
+        (0, 0x4000_0000),
+        (1, 0xc000_0001),
+        // Negative indices that other terms make up for.
+        (1, 0xffff_fffb),
+        (2, 0xffff_fff0),
+        (0xffff_ffff, 5),
+        (0xffff_ffff, 0xffff_ffff),
+        (0x8000_0000, 0x8000_0000),
+    ];
+    let x: Vec<(u32, u32)> = pairs.iter().copied().cycle().take(32).collect();
+    let flat: Vec<u32> = x.iter().flat_map(|&(a, b)| [a, b]).collect();
+    let data: Vec<u8> = (1..=255).collect();
+    let buffers = [words(&flat), data.clone(), vec![0; 512], data.clone()];
+    let mut machine = machine_of(&program, &buffers);
+    // Each mapped region is longer than the buffer that the descriptor tells of.
+    let sizes = [256, 4 + 20 * 6 - 6, 512, 5_u32];
+    let set = machine.memory.get_mut(&SET).expect("the set");
+    for (n, size) in sizes.iter().enumerate() {
+        set[n * 256 + 8..n * 256 + 12].copy_from_slice(&size.to_le_bytes());
+    }
+    machine.run();
+    let read = |buffer: usize, offset: u64, bytes: u64| {
+        let inside = offset + bytes <= sizes[buffer].into();
+        let byte = |i| u32::from(data[(offset + i) as usize]) << (8 * i);
+        if inside {
+            (0..bytes).map(byte).sum()
+        } else {
+            0
+        }
+    };
+    let out = machine.words(buffer(2));
+    for (lane, &(a, b)) in x.iter().enumerate() {
+        let (i, j) = (u64::from(a), u64::from(b));
+        let word = read(1, 4 + 20 * i + 4 + 4 * j, 4);
+        let byte = read(1, 4 + 20 * i + 16 + j, 1);
+        let expected = [word, byte, word, read(3, i, 1)];
+        assert_eq!(out[4 * lane..][..4], expected, "a {a:#x}, b {b:#x}");
     }
 }
 

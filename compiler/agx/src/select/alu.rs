@@ -19,9 +19,7 @@ impl Selector<'_> {
     pub(super) fn alu(&mut self, alu: &Alu) -> Result<(), Error> {
         match alu.op {
             AluOp::mov => return self.copy(alu),
-            AluOp::vec2 | AluOp::vec3 | AluOp::vec4 | AluOp::vec5 | AluOp::vec8 | AluOp::vec16 => {
-                return self.vector(alu);
-            }
+            AluOp::vec2 | AluOp::vec3 | AluOp::vec4 => return self.vector(alu),
             _ => {}
         }
         if self.pack(alu)? {
@@ -397,11 +395,6 @@ impl Selector<'_> {
                 let src = self.src(alu, 0)?;
                 let low = self.sign_extend(src, from);
                 vec![low, self.shift_imm(ShiftOp::Asr, low, 31)]
-            }
-            AluOp::bcsel => {
-                let cond = self.bool_operand(alu)?;
-                let (t, f) = (self.pair(alu, 1)?, self.pair(alu, 2)?);
-                vec![self.select(cond, t[0], f[0]), self.select(cond, t[1], f[1])]
             }
             _ => return Ok(false),
         };

@@ -14,12 +14,8 @@ impl Selector<'_> {
     pub(super) fn pack(&mut self, alu: &Alu) -> Result<bool, Error> {
         let lane = |this: &Self, lane| this.lane(&alu.srcs[0], lane);
         let words = match alu.op {
-            AluOp::pack_half_2x16 | AluOp::pack_half_2x16_split => {
-                let (a, b) = if alu.op == AluOp::pack_half_2x16 {
-                    (lane(self, 0)?, lane(self, 1)?)
-                } else {
-                    (self.src(alu, 0)?, self.src(alu, 1)?)
-                };
+            AluOp::pack_half_2x16_split => {
+                let (a, b) = (self.src(alu, 0)?, self.src(alu, 1)?);
                 vec![self.pack_half(a, b)]
             }
             AluOp::unpack_half_2x16_split_x => {

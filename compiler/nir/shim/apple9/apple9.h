@@ -86,4 +86,22 @@ bool apple9_lower_frexp(nir_shader *shader);
 /* Ends the call with a message if the shader is not in the form that the back end takes. */
 void apple9_check(nir_shader *shader);
 
+/* Whether that form has the operation with these widths of its result and its operands, but for conditions and amounts
+ * of shifts. */
+bool apple9_allows_alu(nir_op op, unsigned result, unsigned source);
+
+/* What an intrinsic says that it does with values. */
+enum apple9_operation {
+   APPLE9_OPERATION_NONE,
+   /* A nir_atomic_op. */
+   APPLE9_OPERATION_ATOMIC,
+   /* The nir_op of a reduction or scan. */
+   APPLE9_OPERATION_REDUCTION,
+};
+enum apple9_operation apple9_operation_of(nir_intrinsic_op intrinsic);
+
+/* Whether that form has the intrinsic, for some operands. `bits` and `components` are those of its result or, if it has
+ * none, of what it stores; zero for neither. `operation` is what apple9_operation_of() says, zero for none. */
+bool apple9_allows_intrinsic(nir_intrinsic_op intrinsic, unsigned bits, unsigned components, unsigned operation);
+
 #endif

@@ -30,7 +30,7 @@ width(unsigned bits)
    }
 }
 
-/* The widths that the operation may have in its result and in its first source that is not a Boolean. */
+/* The widths that the operation may have in its result, and in those operands that have none of their own. */
 static void
 allowed_widths(nir_op op, unsigned *result, unsigned *sources)
 {
@@ -40,13 +40,11 @@ allowed_widths(nir_op op, unsigned *result, unsigned *sources)
    case nir_op_vec2:
    case nir_op_vec3:
    case nir_op_vec4:
-   case nir_op_vec5:
-   case nir_op_vec8:
-   case nir_op_vec16:
-      *result = *sources = W1 | W8 | W16 | W32 | W64;
+      /* Vectors are what accesses and packs take and give; moves pick a component of one. */
+      *result = *sources = W32;
       break;
    case nir_op_bcsel:
-      *result = *sources = W1 | W8 | W16 | W32 | W64;
+      *result = *sources = W1 | W8 | W16 | W32;
       break;
    case nir_op_fadd:
    case nir_op_fmul:
@@ -109,7 +107,6 @@ allowed_widths(nir_op op, unsigned *result, unsigned *sources)
    case nir_op_unpack_unorm_4x8:
    case nir_op_unpack_snorm_2x16:
    case nir_op_unpack_snorm_4x8:
-   case nir_op_pack_half_2x16:
    case nir_op_pack_half_2x16_split:
    case nir_op_unpack_half_2x16_split_x:
    case nir_op_unpack_half_2x16_split_y:
@@ -189,109 +186,223 @@ may_be_vector(nir_op op)
    case nir_op_unpack_unorm_4x8:
    case nir_op_unpack_snorm_2x16:
    case nir_op_unpack_snorm_4x8:
-   case nir_op_pack_half_2x16:
       return true;
    default:
       return nir_op_is_vec(op);
    }
 }
 
+/* Whether the operand has a width of its own, whatever the others have. */
+static bool
+is_apart(nir_op op, unsigned operand)
+{
+   switch (op) {
+   case nir_op_bcsel:
+      return operand == 0;
+   case nir_op_ishl:
+   case nir_op_ishr:
+   case nir_op_ushr:
+      return operand == 1;
+   default:
+      return false;
+   }
+}
+
+bool
+apple9_allows_alu(nir_op op, unsigned result, unsigned source)
+{
+   unsigned results, sources;
+   allowed_widths(op, &results, &sources);
+   if (!(results & width(result)) || !(sources & width(source)))
+      return false;
+   const nir_op_info *info = &nir_op_infos[op];
+   /* A conversion to what it was is none. */
+   if (info->is_conversion && result == source &&
+       nir_alu_type_get_base_type(info->output_type) == nir_alu_type_get_base_type(info->input_types[0]))
+      return false;
+   /* NIR fixes the width of a result or an operand, or has those that it does not fix agree. */
+   unsigned fixed = nir_alu_type_get_type_size(info->output_type);
+   if (fixed && fixed != result)
+      return false;
+   for (unsigned i = 0; i < info->num_inputs; i++) {
+      if (is_apart(op, i))
+         continue;
+      unsigned own = nir_alu_type_get_type_size(info->input_types[i]);
+      if (own ? own != source : !fixed && source != result)
+         return false;
+   }
+   return true;
+}
+
 static void
 check_alu(nir_alu_instr *alu)
 {
-   unsigned result, sources;
    const nir_op_info *info = &nir_op_infos[alu->op];
-   allowed_widths(alu->op, &result, &sources);
-   bool fits = result & width(alu->def.bit_size);
    for (unsigned i = 0; i < info->num_inputs; i++) {
       unsigned bits = nir_src_bit_size(alu->src[i].src);
-      bool condition = alu->op == nir_op_bcsel && i == 0;
-      bool amount = i == 1 && (alu->op == nir_op_ishl || alu->op == nir_op_ishr || alu->op == nir_op_ushr);
-      fits &= condition ? bits == 1 : amount ? bits == 32 : (sources & width(bits)) != 0;
+      if (!is_apart(alu->op, i) && !apple9_allows_alu(alu->op, alu->def.bit_size, bits))
+         unsupported("the operation %s from %u to %u bits", info->name, bits, alu->def.bit_size);
    }
-   if (!fits)
-      unsupported("the operation %s from %u to %u bits", info->name, nir_src_bit_size(alu->src[0].src),
-                  alu->def.bit_size);
    if (alu->def.num_components > 1 && !may_be_vector(alu->op))
       unsupported("the operation %s on vectors", info->name);
 }
 
 static bool
-is_zero_or_word(unsigned bits, unsigned components, unsigned most)
+is_word(unsigned bits, unsigned components)
 {
-   return bits == 32 && components >= 1 && components <= most;
+   return bits == 32 && components == 1;
+}
+
+/* What an access to device memory moves: one element of 8 or 16 bits, or up to four words. */
+static bool
+is_device_width(unsigned bits, unsigned components)
+{
+   if (bits == 8 || bits == 16)
+      return components == 1;
+   return bits == 32 && components >= 1 && components <= 4;
 }
 
 static bool
-is_device_width(const nir_def *value)
+is_atomic(nir_atomic_op op)
 {
-   if (value->bit_size == 8 || value->bit_size == 16)
-      return value->num_components == 1;
-   return is_zero_or_word(value->bit_size, value->num_components, 4);
+   switch (op) {
+   case nir_atomic_op_iadd:
+   case nir_atomic_op_imin:
+   case nir_atomic_op_umin:
+   case nir_atomic_op_imax:
+   case nir_atomic_op_umax:
+   case nir_atomic_op_iand:
+   case nir_atomic_op_ior:
+   case nir_atomic_op_ixor:
+   case nir_atomic_op_xchg:
+   case nir_atomic_op_fadd:
+      return true;
+   default:
+      return false;
+   }
+}
+
+static bool
+is_reduction(nir_op op)
+{
+   switch (op) {
+   case nir_op_iadd:
+   case nir_op_iand:
+   case nir_op_ior:
+   case nir_op_ixor:
+   case nir_op_imin:
+   case nir_op_imax:
+   case nir_op_umin:
+   case nir_op_umax:
+   case nir_op_fadd:
+   case nir_op_fmul:
+      return true;
+   default:
+      return false;
+   }
+}
+
+bool
+apple9_allows_intrinsic(nir_intrinsic_op intrinsic, unsigned bits, unsigned components, unsigned operation)
+{
+   switch (intrinsic) {
+   case nir_intrinsic_global_atomic_agx:
+      return is_word(bits, components) && is_atomic(operation);
+   case nir_intrinsic_global_atomic_swap_agx:
+      return is_word(bits, components) && operation == nir_atomic_op_cmpxchg;
+   case nir_intrinsic_reduce:
+      return is_word(bits, components) && is_reduction(operation);
+   case nir_intrinsic_exclusive_scan:
+      return is_word(bits, components) && operation == nir_op_iadd;
+   default:
+      break;
+   }
+   if (operation != 0)
+      return false;
+   switch (intrinsic) {
+   case nir_intrinsic_load_agx:
+   case nir_intrinsic_load_constant_agx:
+   case nir_intrinsic_store_agx:
+      return is_device_width(bits, components);
+   case nir_intrinsic_load_preamble:
+      return bits == 64 && components == 1;
+   case nir_intrinsic_load_shared:
+   case nir_intrinsic_store_shared:
+   case nir_intrinsic_load_scratch:
+   case nir_intrinsic_store_scratch:
+   case nir_intrinsic_ballot:
+   case nir_intrinsic_shuffle:
+   case nir_intrinsic_shuffle_xor:
+   case nir_intrinsic_load_local_invocation_index:
+   case nir_intrinsic_load_subgroup_id:
+   case nir_intrinsic_load_subgroup_invocation:
+      return is_word(bits, components);
+   case nir_intrinsic_load_workgroup_id:
+   case nir_intrinsic_load_local_invocation_id:
+   case nir_intrinsic_load_global_invocation_id:
+      return bits == 32 && components == 3;
+   case nir_intrinsic_barrier:
+      return bits == 0;
+   default:
+      return false;
+   }
+}
+
+/* What the constants and operands of an intrinsic must be besides. */
+static bool
+has_fit_operands(nir_intrinsic_instr *intrin)
+{
+   const nir_src *src = intrin->src;
+   switch (intrin->intrinsic) {
+   case nir_intrinsic_load_agx:
+   case nir_intrinsic_load_constant_agx:
+   case nir_intrinsic_global_atomic_agx:
+   case nir_intrinsic_global_atomic_swap_agx:
+      return src[0].ssa->bit_size == 64 && src[1].ssa->bit_size == 32;
+   case nir_intrinsic_store_agx:
+      return src[1].ssa->bit_size == 64 && src[2].ssa->bit_size == 32;
+   case nir_intrinsic_store_shared:
+   case nir_intrinsic_store_scratch:
+      return nir_intrinsic_write_mask(intrin) == 1;
+   case nir_intrinsic_ballot:
+      return src[0].ssa->bit_size == 1;
+   case nir_intrinsic_shuffle_xor:
+      return nir_src_is_const(src[1]) && nir_src_as_uint(src[1]) < 32;
+   case nir_intrinsic_reduce:
+      return nir_intrinsic_cluster_size(intrin) == 0 || nir_intrinsic_cluster_size(intrin) >= 32;
+   default:
+      return true;
+   }
+}
+
+enum apple9_operation
+apple9_operation_of(nir_intrinsic_op intrinsic)
+{
+   const nir_intrinsic_info *info = &nir_intrinsic_infos[intrinsic];
+   if (info->index_map[NIR_INTRINSIC_ATOMIC_OP])
+      return APPLE9_OPERATION_ATOMIC;
+   return info->index_map[NIR_INTRINSIC_REDUCTION_OP] ? APPLE9_OPERATION_REDUCTION : APPLE9_OPERATION_NONE;
+}
+
+static unsigned
+operation(nir_intrinsic_instr *intrin)
+{
+   switch (apple9_operation_of(intrin->intrinsic)) {
+   case APPLE9_OPERATION_ATOMIC: return nir_intrinsic_atomic_op(intrin);
+   case APPLE9_OPERATION_REDUCTION: return nir_intrinsic_reduction_op(intrin);
+   default: return 0;
+   }
 }
 
 static bool
 fits(nir_intrinsic_instr *intrin)
 {
-   const nir_def *def = &intrin->def;
-   const nir_src *src = intrin->src;
-   switch (intrin->intrinsic) {
-   case nir_intrinsic_load_agx:
-   case nir_intrinsic_load_constant_agx:
-      return is_device_width(def) && src[0].ssa->bit_size == 64 && src[1].ssa->bit_size == 32;
-   case nir_intrinsic_store_agx:
-      return is_device_width(src[0].ssa) && src[1].ssa->bit_size == 64 && src[2].ssa->bit_size == 32;
-   case nir_intrinsic_global_atomic_agx:
-   case nir_intrinsic_global_atomic_swap_agx:
-      return def->bit_size == 32 && def->num_components == 1;
-   case nir_intrinsic_load_preamble:
-      return def->bit_size == 64 && def->num_components == 1;
-   case nir_intrinsic_load_shared:
-   case nir_intrinsic_load_scratch:
-      return is_zero_or_word(def->bit_size, def->num_components, 1);
-   case nir_intrinsic_store_shared:
-   case nir_intrinsic_store_scratch:
-      return is_zero_or_word(src[0].ssa->bit_size, src[0].ssa->num_components, 1) &&
-             nir_intrinsic_write_mask(intrin) == 1;
-   case nir_intrinsic_ballot:
-      return is_zero_or_word(def->bit_size, def->num_components, 1) && src[0].ssa->bit_size == 1;
-   case nir_intrinsic_shuffle:
-      return is_zero_or_word(def->bit_size, def->num_components, 1);
-   case nir_intrinsic_shuffle_xor:
-      return is_zero_or_word(def->bit_size, def->num_components, 1) && nir_src_is_const(src[1]) &&
-             nir_src_as_uint(src[1]) < 32;
-   case nir_intrinsic_reduce:
-      switch (nir_intrinsic_reduction_op(intrin)) {
-      case nir_op_iadd:
-      case nir_op_iand:
-      case nir_op_ior:
-      case nir_op_ixor:
-      case nir_op_imin:
-      case nir_op_imax:
-      case nir_op_umin:
-      case nir_op_umax:
-      case nir_op_fadd:
-      case nir_op_fmul:
-         return is_zero_or_word(def->bit_size, def->num_components, 1) &&
-                (nir_intrinsic_cluster_size(intrin) == 0 || nir_intrinsic_cluster_size(intrin) >= 32);
-      default:
-         return false;
-      }
-   case nir_intrinsic_exclusive_scan:
-      return is_zero_or_word(def->bit_size, def->num_components, 1) &&
-             nir_intrinsic_reduction_op(intrin) == nir_op_iadd;
-   case nir_intrinsic_load_workgroup_id:
-   case nir_intrinsic_load_local_invocation_id:
-   case nir_intrinsic_load_global_invocation_id:
-   case nir_intrinsic_load_local_invocation_index:
-   case nir_intrinsic_load_subgroup_id:
-   case nir_intrinsic_load_subgroup_invocation:
-      return def->bit_size == 32;
-   case nir_intrinsic_barrier:
-      return true;
-   default:
-      return false;
-   }
+   const nir_intrinsic_info *info = &nir_intrinsic_infos[intrin->intrinsic];
+   /* Stores move their first operand. */
+   const nir_def *value = info->has_dest ? &intrin->def : info->num_srcs ? intrin->src[0].ssa : NULL;
+   return apple9_allows_intrinsic(intrin->intrinsic, value ? value->bit_size : 0, value ? value->num_components : 0,
+                                  operation(intrin)) &&
+          has_fit_operands(intrin);
 }
 
 static void

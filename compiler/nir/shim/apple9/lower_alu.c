@@ -9,7 +9,11 @@
  *    exactly, and those from 65520 on are infinite in fp16 either way.
  *  - float to integers of 8 and 16 bits through 32; out of range is undefined in SPIR-V.
  *  - conversions to fp16 with a named rounding to nearest are the plain ones, those towards zero correct these;
- *  - Booleans in memory are words of 0 or 1.
+ *  - Booleans in memory are words of 0 or 1;
+ *  - 64-bit negation is a subtraction;
+ *  - with DenormFlushToZero for fp32, the results of negation, absolute value, minimum and maximum are multiplied by 1:
+ *    the hardware selects or changes bits there and flushes nothing (isa-4, 11.2), where Vulkan has denormal results
+ *    become zero. NIR keeps exact products by 1 for that, but where only arithmetic reads them, which flushes itself.
  *
  * apple9_lower_frexp makes the operands of frexp what NIR's lowering of it takes, which works on the bits and knows no
  * denormals: those of fp32 become zero, as everywhere in fp32, and fp16 is done in fp32, where its denormals are normal.
@@ -57,6 +61,9 @@ lowered(nir_builder *b, nir_alu_instr *alu)
       return from == 16 ? nir_f2i64(b, nir_f2f32(b, x)) : NULL;
    case nir_op_f2u64:
       return from == 16 ? nir_f2u64(b, nir_f2f32(b, x)) : NULL;
+   case nir_op_ineg:
+      /* Which is one instruction; NIR's rules make sums with negations of differences, and go back where they can. */
+      return bits == 64 ? nir_isub(b, nir_imm_int64(b, 0), x) : NULL;
    case nir_op_b2b32:
       return nir_b2i32(b, x);
    case nir_op_b2b1:
@@ -90,10 +97,84 @@ lower(nir_builder *b, nir_alu_instr *alu, void *data)
    return true;
 }
 
+/* Whether the operation of fp32 gives an operand back, denormal or not, with another sign at most. */
+static bool
+passes_denormals(nir_op op)
+{
+   return op == nir_op_fneg || op == nir_op_fabs || op == nir_op_fmin || op == nir_op_fmax;
+}
+
+/* Levels of operands that are looked at. */
+#define FLUSHED_DEPTH 4
+
+/* Whether an fp32 value is surely no denormal. */
+static bool
+is_flushed(nir_scalar x, unsigned depth)
+{
+   x = nir_scalar_chase_movs(x);
+   if (nir_scalar_is_const(x)) {
+      uint32_t bits = nir_scalar_as_uint(x) & 0x7fffffff;
+      return bits == 0 || bits >= 0x00800000;
+   }
+   if (!nir_scalar_is_alu(x))
+      return false;
+   nir_op op = nir_scalar_alu_op(x);
+   bool selects = op == nir_op_bcsel;
+   if (!selects && !passes_denormals(op))
+      return nir_alu_type_get_base_type(nir_op_infos[op].output_type) == nir_type_float;
+   if (depth == 0)
+      return false;
+   for (unsigned i = selects; i < nir_op_infos[op].num_inputs; i++) {
+      if (!is_flushed(nir_scalar_chase_alu_src(x, i), depth - 1))
+         return false;
+   }
+   return true;
+}
+
+/* Whether only float operations read the value: they take denormals as zero, and those that pass them on are seen to
+ * themselves. */
+static bool
+is_only_used_as_float(nir_def *def)
+{
+   nir_foreach_use_including_if(use, def) {
+      if (nir_src_is_if(use) || nir_src_parent_instr(use)->type != nir_instr_type_alu)
+         return false;
+      const nir_alu_instr *user = nir_instr_as_alu(nir_src_parent_instr(use));
+      const nir_op_info *info = &nir_op_infos[user->op];
+      for (unsigned i = 0; i < info->num_inputs; i++) {
+         if (user->src[i].src.ssa == def && nir_alu_type_get_base_type(info->input_types[i]) != nir_type_float)
+            return false;
+      }
+   }
+   return true;
+}
+
+static bool
+flush(nir_builder *b, nir_alu_instr *alu, void *data)
+{
+   (void)data;
+   if (!passes_denormals(alu->op) || alu->def.bit_size != 32 || is_only_used_as_float(&alu->def))
+      return false;
+   bool flushed = true;
+   for (unsigned i = 0; i < alu->def.num_components; i++)
+      flushed &= is_flushed(nir_get_scalar(&alu->def, i), FLUSHED_DEPTH);
+   if (flushed)
+      return false;
+   b->cursor = nir_after_instr(&alu->instr);
+   b->exact = true;
+   nir_def *product = nir_fmul_imm(b, &alu->def, 1.0);
+   b->exact = false;
+   nir_def_rewrite_uses_after(&alu->def, product, product->parent_instr);
+   return true;
+}
+
 bool
 apple9_lower_alu(nir_shader *shader)
 {
-   return nir_shader_alu_pass(shader, lower, nir_metadata_control_flow, NULL);
+   bool progress = nir_shader_alu_pass(shader, lower, nir_metadata_control_flow, NULL);
+   if (nir_is_denorm_flush_to_zero(shader->info.float_controls_execution_mode, 32))
+      progress |= nir_shader_alu_pass(shader, flush, nir_metadata_control_flow, NULL);
+   return progress;
 }
 
 static bool

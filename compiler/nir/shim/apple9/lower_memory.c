@@ -17,7 +17,8 @@
  *
  * Bounds checks take no branch: the high word of the base becomes 0x400, bit 42 of the address, where nothing is ever
  * mapped: loads give 0, stores and atomics do nothing (isa-2, 2.6). An access counts as a whole. Buffers are at most
- * 2^32 - 2^16 bytes long, and offsets wrap modulo 2^32 before they are checked.
+ * 2^32 - 2^16 bytes long. What access chains add up is checked as the number it is; the offsets of pointers that steps
+ * or selections have made are modulo 2^32 before they can be.
  */
 #include "apple9.h"
 
@@ -356,6 +357,95 @@ load_descriptor(nir_builder *b, struct state *s, nir_def *pair, unsigned first, 
                                 .access = ACCESS_CAN_REORDER);
 }
 
+/*
+ * Take an offset that only access chains have made apart: products of indices and strides, which explicit I/O made, and
+ * constants. Exact whatever the indices are. False for others, which pointer steps and selections of pointers make.
+ */
+static bool
+split_chain(struct state *s, nir_scalar x, struct sum *sum)
+{
+   x = nir_scalar_chase_movs(x);
+   if (nir_scalar_is_const(x)) {
+      sum->constant += (int32_t)nir_scalar_as_uint(x);
+      return true;
+   }
+   if (is_alu_op(x, nir_op_amul)) {
+      for (unsigned i = 0; i < 2; i++) {
+         if (nir_scalar_is_const(source(x, i)))
+            return add_product(s, source(x, !i), nir_scalar_as_uint(source(x, i)), false, sum);
+      }
+   }
+   return is_alu_op(x, nir_op_iadd) && split_chain(s, source(x, 0), sum) && split_chain(s, source(x, 1), sum);
+}
+
+/* Bytes of a buffer less `bytes`, at least 0: what an offset must be below for `bytes` more than one to follow it. */
+static nir_def *
+room(nir_builder *b, nir_def *size, uint64_t bytes)
+{
+   if (bytes > UINT32_MAX)
+      return nir_imm_int(b, 0);
+   return nir_iadd_imm(b, nir_umax(b, size, nir_imm_int(b, bytes)), -(int64_t)bytes);
+}
+
+/*
+ * Whether `bytes` at an offset that access chains have made lie in a buffer of `size`, and the offset as parts of an
+ * address. The sum of the products is compared as it is and not modulo 2^32. Null if that cannot be.
+ */
+static nir_def *
+check_chain(nir_builder *b, struct state *s, nir_def *size, nir_scalar offset, unsigned bytes, bool atomic,
+            struct address *address)
+{
+   struct sum sum = { .count = 0 };
+   if (!split_chain(s, offset, &sum) || sum.constant < 0)
+      return NULL;
+   nir_def *limit = room(b, size, sum.constant + bytes - 1);
+   address->offset = sum.constant;
+   if (sum.count == 0)
+      return nir_ult(b, nir_imm_int(b, 0), limit);
+
+   uint64_t factors = 0;
+   bool whole_words = true;
+   for (unsigned i = 0; i < sum.count; i++) {
+      factors += sum.terms[i].factor;
+      whole_words &= sum.terms[i].factor % 4 == 0;
+   }
+   /* The sum of the products must fit in 64 bits. */
+   if (factors > UINT32_MAX || (atomic && !whole_words))
+      return NULL;
+
+   if (sum.count == 1 && util_is_power_of_two_nonzero64(factors) && factors <= 0x10000) {
+      /* index * 2^n < limit where index < limit / 2^n, rounded up, which no large index passes. */
+      unsigned power = util_logbase2_64(factors);
+      nir_def *index = scalar(b, sum.terms[0].value);
+      nir_def *indices = nir_ushr_imm(b, nir_iadd_imm(b, limit, factors - 1), power);
+      address->shift = atomic ? 2 : MIN2(power, 4);
+      address->index = nir_ishl_imm(b, index, power - address->shift);
+      return nir_ult(b, index, indices);
+   }
+
+   nir_def *total = NULL;
+   if (sum_is_bounded(s, &sum)) {
+      for (unsigned i = 0; i < sum.count; i++) {
+         nir_def *product = nir_imul_imm(b, scalar(b, sum.terms[i].value), sum.terms[i].factor);
+         total = total ? nir_iadd(b, total, product) : product;
+      }
+   } else {
+      for (unsigned i = 0; i < sum.count; i++) {
+         nir_def *value = scalar(b, sum.terms[i].value);
+         nir_def *product = sum.terms[i].factor == 1
+                               ? nir_pack_64_2x32_split(b, value, nir_imm_int(b, 0))
+                               : nir_umul_2x32_64(b, value, nir_imm_int(b, sum.terms[i].factor));
+         total = total ? nir_iadd(b, total, product) : product;
+      }
+      /* What does not fit in 32 bits becomes an aligned offset beyond the longest buffer. */
+      nir_def *fits = nir_ieq_imm(b, nir_unpack_64_2x32_split_y(b, total), 0);
+      total = nir_bcsel(b, fits, nir_unpack_64_2x32_split_x(b, total), nir_imm_int(b, -16));
+   }
+   address->shift = atomic ? 2 : 0;
+   address->index = nir_ushr_imm(b, total, address->shift);
+   return nir_ult(b, total, limit);
+}
+
 /* An access of `bytes` at an offset into a buffer. */
 static struct address
 from_buffer(nir_builder *b, struct state *s, nir_def *pair, nir_def *offset, unsigned bytes, bool atomic)
@@ -363,13 +453,20 @@ from_buffer(nir_builder *b, struct state *s, nir_def *pair, nir_def *offset, uns
    nir_def *descriptor = load_descriptor(b, s, pair, 0, s->robust ? 3 : 2);
    struct address address = { 0 };
    nir_def *high = nir_channel(b, descriptor, 1);
+   bool located = false;
    if (s->robust) {
-      /* No access begins in the last bytes, and none at all in a buffer that is shorter. */
-      nir_def *size = nir_umax(b, nir_channel(b, descriptor, 2), nir_imm_int(b, bytes - 1));
-      nir_def *limit = nir_iadd_imm(b, size, -(int64_t)(bytes - 1));
-      high = nir_bcsel(b, nir_ult(b, offset, limit), high, nir_imm_int(b, 0x400));
+      nir_def *size = nir_channel(b, descriptor, 2);
+      nir_def *fits = check_chain(b, s, size, nir_get_scalar(offset, 0), bytes, atomic, &address);
+      located = fits != NULL;
+      if (!located) {
+         address = (struct address){ 0 };
+         fits = nir_ult(b, offset, room(b, size, bytes - 1));
+      }
+      high = nir_bcsel(b, fits, high, nir_imm_int(b, 0x400));
    }
    address.base = nir_pack_64_2x32_split(b, nir_channel(b, descriptor, 0), high);
+   if (located)
+      return address;
    if (s->robust && atomic) {
       address.index = nir_ushr_imm(b, offset, 2);
       address.shift = 2;

@@ -5,6 +5,9 @@
  * Explicit I/O multiplies the index of an array by its stride with amul, and lower_memory.c takes it that such products
  * do not wrap, since an index that is out of bounds is undefined behaviour. A step by pointer may be backwards and its
  * product wrap, so that it is done here with an ordinary multiplication.
+ *
+ * Of an array of bytes the product would be the index itself; it becomes one here, so that the offset is still seen to
+ * be of an access chain.
  */
 #include "apple9.h"
 
@@ -13,6 +16,20 @@
 
 #define MODES (nir_var_mem_ssbo | nir_var_mem_ubo | nir_var_mem_global | nir_var_mem_shared)
 
+#define BUFFER_MODES (nir_var_mem_ssbo | nir_var_mem_ubo)
+
+static bool
+mark_byte_index(nir_builder *b, nir_deref_instr *deref)
+{
+   nir_def *index = deref->arr.index.ssa;
+   if (!nir_deref_mode_must_be(deref, BUFFER_MODES) || nir_deref_instr_array_stride(deref) != 1 ||
+       index->bit_size != 32 || nir_src_is_const(deref->arr.index))
+      return false;
+   b->cursor = nir_before_instr(&deref->instr);
+   nir_src_rewrite(&deref->arr.index, nir_amul(b, index, nir_imm_int(b, 1)));
+   return true;
+}
+
 static bool
 lower(nir_builder *b, nir_instr *instr, void *data)
 {
@@ -20,6 +37,8 @@ lower(nir_builder *b, nir_instr *instr, void *data)
    if (instr->type != nir_instr_type_deref)
       return false;
    nir_deref_instr *deref = nir_instr_as_deref(instr);
+   if (deref->deref_type == nir_deref_type_array)
+      return mark_byte_index(b, deref);
    if (deref->deref_type != nir_deref_type_ptr_as_array || !nir_deref_mode_must_be(deref, MODES))
       return false;
    unsigned stride = nir_deref_instr_array_stride(deref);

@@ -6,9 +6,11 @@
 //! flow ([`Node`]) whose leaves are basic blocks of SSA instructions.
 
 mod decode;
+mod form;
 mod names;
 
 pub(crate) use decode::decode;
+pub use form::{Form, Operation};
 pub use names::{AluOp, AtomicOp, IndexKind, IntrinsicOp, ReduceOp};
 
 /// Names an SSA value; numbers are dense, from 0 to [`Program::num_defs`].
@@ -114,6 +116,19 @@ pub enum Instr {
     Break,
     /// Go to the innermost loop's header.
     Continue,
+}
+
+impl Instr {
+    /// The value that it defines.
+    #[must_use]
+    pub fn def(&self) -> Option<Def> {
+        match self {
+            Self::Alu(alu) => Some(alu.def),
+            Self::Const(def, _) | Self::Undef(def) | Self::Phi(def, _) => Some(*def),
+            Self::Intrinsic(intrinsic) => intrinsic.def,
+            Self::Break | Self::Continue => None,
+        }
+    }
 }
 
 /// Arithmetic.

@@ -113,8 +113,9 @@ macro_rules! apple9 {
 /// The modules in tests/spirv/apple9. What is named run_... has results that tests/lowering.rs computes.
 pub const APPLE9: &[Apple9] = apple9! {
     "arithmetic" "atomics" "control_flow" "floats" "integers" "memory" "subgroups" "workgroup" "workgroup_explicit"
-    "workgroup_explicit_narrow" "run_bits" "run_bounds" "run_division" "run_float_atomics" "run_half" "run_loops"
-    "run_memory" "run_narrow" "run_pointers" "run_rotate" "run_rounding" "run_shuffle" "run_sines" "run_subgroup" "run_wide" "run_workgroup"
+    "workgroup_explicit_narrow" "run_bits" "run_bounds" "run_bounds_sums" "run_division" "run_float_atomics" "run_half"
+    "run_loops" "run_memory" "run_narrow" "run_pointers" "run_rotate" "run_rounding" "run_shuffle" "run_sines"
+    "run_subgroup" "run_wide" "run_workgroup"
 };
 
 static APPLE9_OPTIONS: LazyLock<Arc<CompilerOptions>> =

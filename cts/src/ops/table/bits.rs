@@ -11,6 +11,7 @@ use crate::ops::types::{INTEGERS, Scalar, Ty};
 type Extract = fn(Scalar, u64, u32, u32) -> u64;
 
 pub(super) fn tests(list: &mut Vec<OpTest>) {
+    list.push(rotations());
     // Vulkan without maintenance9 has these for 32 bits only.
     for s in [Scalar::I32, Scalar::U32] {
         list.push(insert(s));
@@ -92,6 +93,34 @@ fn inserted(s: Scalar, base: u64, insert: u64, offset: u32, count: u32) -> u64 {
 /// Offsets or counts.
 fn positions() -> Vec<u64> {
     vec![0, 1, 5, 8, 15, 16, 17, 24, 31, 32, 33, 0xffff_ffff]
+}
+
+/// Both directions, as the shifts that compilers know a rotation by.
+fn rotations() -> OpTest {
+    let u = Scalar::U32;
+    Lanes::new("rotation", &[u, u], &[u, u])
+        .shared(&[1])
+        .extra(vec![Vec::new(), (1..32).collect()])
+        .body(move |m, width, v| {
+            let ty = Ty::new(u, width);
+            let mut amount = v[1].clone();
+            if width > 1 {
+                amount = m.op("OpCompositeConstruct", ty, &vec![amount; width as usize]);
+            }
+            let bits = m.splat(ty, 32);
+            let rest = m.op("OpISub", ty, &[bits, amount.clone()]);
+            let each = [[&amount, &rest], [&rest, &amount]].map(|[left, right]| {
+                let high = m.op("OpShiftLeftLogical", ty, &[v[0].clone(), left.clone()]);
+                let low = m.op("OpShiftRightLogical", ty, &[v[0].clone(), right.clone()]);
+                m.op("OpBitwiseOr", ty, &[high, low])
+            });
+            each.to_vec()
+        })
+        .references(|v| {
+            let (value, amount) = (v[0] as u32, v[1] as u32);
+            let both = [value.rotate_left(amount), value.rotate_right(amount)];
+            both.map(|bits| Expect::bits(bits.into())).to_vec()
+        })
 }
 
 fn insert(s: Scalar) -> OpTest {

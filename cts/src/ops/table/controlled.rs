@@ -18,15 +18,25 @@ const CORE: &[(&str, usize, Exact)] = &[
     ("OpFAdd", 2, |v| v[0] + v[1]),
     ("OpFSub", 2, |v| v[0] - v[1]),
     ("OpFMul", 2, |v| v[0] * v[1]),
+    ("OpFNegate", 1, |v| -v[0]),
 ];
 
 const EXT: &[(&str, usize, Exact)] = &[
+    ("FAbs", 1, |v| v[0].abs()),
     ("RoundEven", 1, |v| v[0].round_ties_even()),
     ("Trunc", 1, |v| v[0].trunc()),
     ("Floor", 1, |v| v[0].floor()),
     ("Ceil", 1, |v| v[0].ceil()),
     ("NMin", 2, |v| v[0].min(v[1])),
     ("NMax", 2, |v| v[0].max(v[1])),
+];
+
+/// Undefined for NaN, and limits that are the wrong way round.
+const NUMBERS: &[(&str, usize, Exact)] = &[
+    ("FMin", 2, |v| v[0].min(v[1])),
+    ("FMax", 2, |v| v[0].max(v[1])),
+    ("FClamp", 3, |v| v[0].max(v[1]).min(v[2])),
+    ("NClamp", 3, |v| v[0].max(v[1]).min(v[2])),
 ];
 
 type Holds = fn(f64, f64) -> bool;
@@ -72,6 +82,18 @@ pub(super) fn tests(list: &mut Vec<OpTest>) {
             let lanes = Lanes::new(op, &vec![s; *count], &[s]).ext(op).controlled();
             let exact = *exact;
             list.push(lanes.reference(move |v| reference(v, exact).unsigned_zero(format)));
+        }
+        for (op, count, exact) in NUMBERS {
+            let lanes = Lanes::new(op, &vec![s; *count], &[s]).ext(op).controlled();
+            let exact = *exact;
+            list.push(lanes.reference(move |v| {
+                let values: Vec<f64> = v.iter().map(|bits| operand(format, *bits)).collect();
+                let limits = values.get(1..3).unwrap_or_default();
+                if values.iter().any(|v| v.is_nan()) || !limits.is_sorted() {
+                    return Expect::Any;
+                }
+                reference(v, exact).unsigned_zero(format)
+            }));
         }
         for (op, holds) in COMPARISONS {
             let lanes = Lanes::new(op, &[s, s], &[Scalar::Bool]).op(op).controlled();

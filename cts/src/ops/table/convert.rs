@@ -28,6 +28,7 @@ pub(super) fn tests(list: &mut Vec<OpTest>) {
     list.push(between_floats(Scalar::F16, Scalar::F32));
     list.push(quantize());
     list.push(booleans());
+    list.push(stored_booleans());
     let all: Vec<Scalar> = INTEGERS.into_iter().chain(FLOATS).collect();
     for from in &all {
         for to in &all {
@@ -170,6 +171,34 @@ fn booleans() -> OpTest {
                 .map(|s| Expect::bits(if v[0] != 0 { one(s) } else { 0 }))
                 .to_vec()
         })
+}
+
+/// The same stored by itself: bytes and half-words that lie next to each other are stored as words.
+fn stored_booleans() -> OpTest {
+    let types = [Scalar::U8, Scalar::U16, Scalar::F16];
+    let one = |s: Scalar| match s {
+        Scalar::F16 => format::of(s).round(1.0),
+        _ => 1,
+    };
+    OpTest {
+        name: "OpSelect of one and zero bool -> single u8 u16 f16".into(),
+        operands: vec![Ty::from(Scalar::Bool)],
+        results: types.map(Ty::from).to_vec(),
+        controls: Controls::Preserve,
+        specialization: Vec::new(),
+        body: Box::new(move |m, v| {
+            let each = types.map(|s| {
+                let (one, zero) = (m.constant(s, one(s)), m.constant(s, 0));
+                m.op("OpSelect", s, &[v[0].clone(), one, zero])
+            });
+            each.to_vec()
+        }),
+        reference: Box::new(move |v| {
+            let each = types.map(|s| vec![Expect::bits(if v[0][0] != 0 { one(s) } else { 0 })]);
+            each.to_vec()
+        }),
+        inputs: Box::new(|| vec![(0..64).map(|i| i / 3 % 2).collect()]),
+    }
 }
 
 /// Bit casts between vectors and scalars of different component sizes.
