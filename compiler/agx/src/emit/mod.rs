@@ -19,6 +19,7 @@
 //! Facts about instructions are asked of `agx-isa`, whose table holds them; the rules are those of isa-2.
 
 pub mod accept;
+mod consumers;
 mod control;
 mod cycles;
 mod defined;
@@ -36,7 +37,7 @@ mod tests;
 
 pub use accept::{accepts, accepts_cond};
 
-use agx_isa::{AccessKind, File, FormId, Instr as Machine};
+use agx_isa::{File, FormId, Instr as Machine};
 
 use crate::binary::Statistics;
 use crate::ir::{Dst, End, Function, Instr, Ref};
@@ -144,7 +145,7 @@ fn facts_of(function: &Function, releases: &Releases) -> Result<Vec<Vec<Facts>>,
                 kills: releases.at(index, at),
                 ..Context::PLAIN
             };
-            Ok(Facts::of(&encode(instr, &ctx)?))
+            Ok(Facts::of(encode(instr, &ctx)?))
         };
         let facts: Result<Vec<Facts>, String> =
             block.instrs.iter().enumerate().map(instr).collect();
@@ -171,14 +172,12 @@ fn scratch_words(function: &Function) -> u32 {
 /// One more than the highest register that the code names.
 fn gprs(code: &[Machine]) -> u32 {
     let mut all = RegSet::EMPTY;
-    for access in code.iter().flat_map(Machine::accesses) {
-        let names = matches!(
-            access.kind,
-            AccessKind::Read | AccessKind::Write | AccessKind::LateWrite
-        );
-        if names && access.reg.file == File::Gpr {
-            all |= RegSet::range(access.reg.index as u8, access.count);
-        }
+    for machine in code {
+        machine.for_each_access(|access| {
+            if access.reg.file == File::Gpr {
+                all |= RegSet::range(access.reg.index as u8, access.count);
+            }
+        });
     }
     all.extent()
 }

@@ -8,12 +8,13 @@
 
 use agx_isa::{Instr as Machine, SlotMask};
 
+use super::consumers;
 use super::defined;
 use super::encode::{Context, Sequence, encode, wait_move};
 use super::facts::{Facts, read_by};
 use super::regs::RegSet;
-use super::slots::{Outstanding, Slots};
-use crate::ir::{AtomicOp, Instr};
+use super::slots::Slots;
+use crate::ir::{AtomicOp, Instr, Mov, Ref};
 
 /// One operation of a run of straight code.
 pub(super) struct Item<'a> {
@@ -48,6 +49,7 @@ pub(super) fn emit(items: &[Item<'_>], defined: RegSet) -> Result<Run, String> {
         },
         last: None,
         fixed_from: fixed_ahead(items),
+        consumers: consumers::of(items.iter().map(|item| item.facts)),
         recent: None,
     };
     for index in 0..items.len() {
@@ -88,6 +90,8 @@ struct Emitter<'a> {
     run: Run,
     last: Option<Last>,
     fixed_from: Vec<usize>,
+    /// For each producer, the first operation that waits for it.
+    consumers: Vec<usize>,
     /// The producer issued last, and its slot.
     recent: Option<(usize, u8)>,
 }
@@ -108,23 +112,23 @@ impl Emitter<'_> {
             idle: self.run.defined.without(pending).first(),
             ..Context::PLAIN
         };
-        let consumer = facts.late.then(|| self.first_consumer(index));
+        let consumer = facts.late.then(|| self.consumers[index]);
         if let Some(consumer) = consumer {
-            let mut after = self.slots.clone();
-            after.settle(needed);
-            ctx.slot = after.choose(facts, consumer, self.fixed_from[index] < consumer);
+            let fixed_ahead = self.fixed_from[index] < consumer;
+            ctx.slot = self.slots.choose(facts, consumer, fixed_ahead, needed);
             // Nobody here consumes it, so its slot has to be settled where the run ends. The load issued just before
             // arrives at about the same time: whoever waits for that one settles both.
             if consumer >= self.items.len()
                 && facts.fixed_slot.is_none()
                 && let Some((before, slot)) = self.recent
                 && before + 1 == index
-                && after.outstanding(slot).is_some()
+                && !needed.contains(slot)
+                && self.slots.outstanding(slot).is_some()
             {
                 ctx.slot = slot;
             }
         }
-        let mut sequence = encode(instr, &ctx)?;
+        let mut sequence = self.encode(index, &ctx)?;
         let carried = match sequence.first() {
             Some(first) if !needed.is_empty() => self.carried(instr, first, needed),
             _ => SlotMask::NONE,
@@ -137,7 +141,7 @@ impl Emitter<'_> {
                 self.wait_for(needed)?;
                 SlotMask::NONE
             };
-            sequence = encode(instr, &ctx)?;
+            sequence = self.encode(index, &ctx)?;
         }
         self.slots.settle(needed);
         self.push(index, ctx, &sequence);
@@ -149,6 +153,17 @@ impl Emitter<'_> {
         Ok(())
     }
 
+    /// The machine instructions of an operation: those that its facts were read off where nothing about them depends on
+    /// the place.
+    fn encode(&self, item: usize, ctx: &Context) -> Result<Sequence, String> {
+        let Item { instr, facts, .. } = self.items[item];
+        let same = ctx.waits.is_empty() && !facts.late && !needs_idle(instr);
+        if same {
+            return Ok(facts.plain.clone());
+        }
+        encode(instr, ctx)
+    }
+
     fn push(&mut self, item: usize, ctx: Context, sequence: &Sequence) {
         let start = self.run.code.len();
         self.run.code.extend(sequence);
@@ -156,14 +171,6 @@ impl Emitter<'_> {
         let Item { instr, facts, .. } = self.items[item];
         let open = !facts.late && !matches!(instr, Instr::Atomic(_)) && !sequence.is_empty();
         self.last = open.then_some(Last { item, ctx, start });
-    }
-
-    /// The first operation behind a producer that waits for it; the end of the code when there is none.
-    fn first_consumer(&self, producer: usize) -> usize {
-        let outstanding = Outstanding::of(self.items[producer].facts);
-        let behind = self.items.iter().enumerate().skip(producer + 1);
-        let mut waiting = behind.filter(|(_, item)| outstanding.conflicts(item.facts));
-        waiting.next().map_or(self.items.len(), |(index, _)| index)
     }
 
     /// The slots in the instruction's wait field for which that wait counts.
@@ -239,6 +246,11 @@ impl Emitter<'_> {
         }
         Ok(self.run)
     }
+}
+
+/// Does the encoding name a register whose value does not matter?
+fn needs_idle(instr: &Instr) -> bool {
+    matches!(instr, Instr::Mov(Mov { src, .. }) if matches!(src.from, Ref::Uniform(_)))
 }
 
 /// An operand that is no register.

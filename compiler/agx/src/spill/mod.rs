@@ -19,7 +19,7 @@ mod words;
 
 use std::collections::BTreeMap;
 
-use crate::analysis::{Dominators, ValueSet};
+use crate::analysis::{Dominators, Liveness, ValueSet};
 use crate::ir::{BlockData, End, Function, Ref, Src, Value};
 
 /// Words of a lane's scratch frame (isa-2, 4; HW).
@@ -73,6 +73,12 @@ pub fn run(function: &mut Function, limit: u32) -> Result<Spilled, String> {
 #[must_use]
 pub fn pressure(function: &Function) -> u32 {
     pressure::of_function(function)
+}
+
+/// The same, with the function's liveness known.
+pub(crate) fn pressure_with(function: &Function, liveness: &Liveness) -> u32 {
+    let blocks = pressure::of_blocks(function, liveness);
+    blocks.into_iter().max().unwrap_or(0)
 }
 
 /// By block: is there a way to it?

@@ -211,10 +211,16 @@ fn release(instr: &mut Instr, kills: RegSet) -> Result<(), Illegal> {
         return Ok(());
     }
     let mut reads = [RegSet::EMPTY; OPERANDS];
-    for access in instr.accesses() {
+    let mut ends = false;
+    instr.for_each_access(|access| {
         if access.kind == AccessKind::Read && access.reg.file == File::Gpr {
-            reads[access.operand] |= RegSet::range(access.reg.index as u8, access.count);
+            let regs = RegSet::range(access.reg.index as u8, access.count);
+            reads[access.operand] |= regs;
+            ends |= regs.meets(kills);
         }
+    });
+    if !ends {
+        return Ok(());
     }
     let operands = instr.form().operands;
     let mut may: ArrayVec<bool, OPERANDS> = ArrayVec::new();
@@ -236,9 +242,7 @@ fn release(instr: &mut Instr, kills: RegSet) -> Result<(), Illegal> {
     }
     for (i, _) in may.iter().enumerate().filter(|(_, may)| **may) {
         if operands[i].release != Release::Always {
-            let mut arg = instr.arg(i).kill();
-            arg.keep = None;
-            instr.set_arg(i, arg)?;
+            instr.release(i)?;
         }
     }
     Ok(())
