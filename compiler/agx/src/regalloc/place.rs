@@ -364,11 +364,20 @@ impl Placer<'_> {
     }
 
     fn best_destination(&self, dsts: &[Value], shape: Shape, sharing: Sharing) -> Option<u8> {
-        let cost = |base: u8| {
+        // Windows in which a destination lies where something decided for it, and the least that any other costs.
+        let (mut favourites, mut least) = (RegSet::EMPTY, 0);
+        for (i, value) in (0..).zip(dsts) {
+            let (wanted, floor) = self.hints.favourites(*value);
+            wanted
+                .iter()
+                .filter_map(|r| r.checked_sub(i))
+                .for_each(|base| favourites.insert(base));
+            least += floor;
+        }
+        // What a window costs, if it is possible and may be better than the best one so far.
+        let cost = |base: u8, floor: i32, best: Option<(i32, u8)>| {
             let (mut cost, mut evicted, mut shared, mut free) = (0, 0, 0, 0);
-            for (i, value) in dsts.iter().enumerate() {
-                let register = base + i as u8;
-                cost += self.hints.cost(*value, register, &self.state.free);
+            for register in base..base + dsts.len() as u8 {
                 if self.claimed.contains(register) {
                     if sharing == Sharing::Distinct || !self.ending.contains(register) {
                         return None;
@@ -381,6 +390,9 @@ impl Placer<'_> {
                     free += 1;
                 }
             }
+            if best.is_some_and(|best| best < (cost.saturating_add(floor), base)) {
+                return None;
+            }
             if sharing == Sharing::DistinctUnlessEqual && shared > 0 {
                 let window: ArrayVec<u8, 4> = (base..base + dsts.len() as u8).collect();
                 if !self.sources.contains(&window) || shared < dsts.len() {
@@ -388,12 +400,29 @@ impl Placer<'_> {
                 }
             }
             let homes = self.state.free.len() - free;
-            (homes as usize >= self.homeless.len() + evicted).then_some((cost, base))
+            if (homes as usize) < self.homeless.len() + evicted {
+                return None;
+            }
+            for (value, register) in dsts.iter().zip(base..) {
+                cost += self.hints.cost(*value, register, &self.state.free);
+            }
+            Some((cost, base))
         };
-        self.bases(shape, dsts.len())
-            .filter_map(cost)
-            .min()
-            .map(|(_, base)| base)
+        let bases = || self.bases(shape, dsts.len());
+        let mut best: Option<(i32, u8)> = None;
+        for base in bases().filter(|base| favourites.contains(*base)) {
+            let found = cost(base, i32::MIN, None);
+            best = [best, found].into_iter().flatten().min();
+        }
+        for base in bases().filter(|base| !favourites.contains(*base)) {
+            if best.is_some_and(|best| best < (least, base)) {
+                // Neither this one nor any behind it is better.
+                break;
+            }
+            let found = cost(base, least, best);
+            best = [best, found].into_iter().flatten().min();
+        }
+        best.map(|(_, base)| base)
     }
 
     /// Lays all groups side by side; gives the destinations' window, if these may share no register.
