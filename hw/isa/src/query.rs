@@ -4,6 +4,7 @@
 
 use crate::form::{Alt, Completion, Drain, File, Flow, MemoryOp, Role, Space, Span, Style};
 use crate::instr::{Half, Instr, LANDING_CODES, Reg, Value};
+use crate::operand;
 use crate::sysreg::system_register;
 use crate::table::{BLOCK_MODE, DEV_ATOMIC_OP, FormId, IMAGE_KIND, TG_ATOMIC_OP, words};
 
@@ -281,6 +282,7 @@ impl Instr {
                 0x08 => 0b1111_0111,
                 _ => 0xff,
             },
+            Span::Regs(1) => 1,
             _ => ((1u32 << self.register_count(index)) - 1) as u16,
         }
     }
@@ -323,8 +325,14 @@ impl Instr {
 
     fn operand_accesses(&self, operand: usize, write: AccessKind, mut f: impl FnMut(Access)) {
         let op = &self.form().operands[operand];
-        let arg = self.arg(operand);
-        let (mut first, mut words) = match arg.value {
+        let (value, kill) = match operand::read_register(op, self.bits()) {
+            Some((reg, kill)) => (Value::Reg(reg), kill),
+            None => {
+                let arg = self.arg(operand);
+                (arg.value, arg.kill)
+            }
+        };
+        let (mut first, mut words) = match value {
             // Constants, and the predicates "true" and "false", are no registers.
             Value::Int(_)
             | Value::Float(_)
@@ -358,7 +366,7 @@ impl Instr {
                 ..first
             },
             count,
-            kill: arg.kill && kind == AccessKind::Read,
+            kill: kill && kind == AccessKind::Read,
             held: op.held && kind == AccessKind::Read,
         };
         let widened = op.span == Span::Widened;

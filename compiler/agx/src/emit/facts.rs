@@ -56,6 +56,11 @@ pub(super) struct Facts {
 }
 
 impl Facts {
+    /// Registers that the operation names.
+    pub(super) fn named(&self) -> RegSet {
+        self.reads | self.writes
+    }
+
     /// Of a sequence.
     pub(super) fn of(sequence: Sequence) -> Facts {
         let mut facts = Facts {
@@ -157,6 +162,17 @@ fn pointer(base: Option<Arg>) -> Option<Pointer> {
         Value::Reg(_) => Some(Pointer::Regs),
         _ => None,
     }
+}
+
+/// General registers that a machine instruction names.
+pub(super) fn named(machine: &Machine) -> RegSet {
+    let mut regs = RegSet::EMPTY;
+    machine.for_each_access(|access| {
+        if access.reg.file == File::Gpr {
+            regs |= RegSet::range(access.reg.index as u8, access.count);
+        }
+    });
+    regs
 }
 
 /// Registers that the operand of this name reads.

@@ -37,7 +37,7 @@ mod tests;
 
 pub use accept::{accepts, accepts_cond};
 
-use agx_isa::{File, FormId, Instr as Machine};
+use agx_isa::{FormId, Instr as Machine};
 
 use crate::binary::Statistics;
 use crate::ir::{Dst, End, Function, Instr, Ref};
@@ -76,7 +76,7 @@ pub fn run(function: &Function) -> Result<Code, String> {
     let defined = Defined::of(function, &facts, &ends);
     let mut emitter = control::Emitter::new(function, &plan, &releases, &facts, &defined);
     emitter.emit()?;
-    let waits = emitter.waits;
+    let (waits, named) = (emitter.waits, emitter.named);
     let laid = emitter.layout.finish()?;
     let scratch_words = scratch_words(function);
     let count = |f: fn(&Instr) -> u32| -> u32 {
@@ -93,7 +93,7 @@ pub fn run(function: &Function) -> Result<Code, String> {
             Instr::Swap(_) => 3,
             _ => 0,
         }),
-        gprs: gprs(&laid.code),
+        gprs: named.extent(),
         spills: count(|instr| matches!(instr, Instr::Spill(_)).into()),
         fills: count(|instr| matches!(instr, Instr::Fill(_)).into()),
         scratch: 4 * scratch_words,
@@ -167,19 +167,6 @@ fn scratch_words(function: &Function) -> u32 {
         .max()
         .unwrap_or(0)
         .max(function.scratch_words)
-}
-
-/// One more than the highest register that the code names.
-fn gprs(code: &[Machine]) -> u32 {
-    let mut all = RegSet::EMPTY;
-    for machine in code {
-        machine.for_each_access(|access| {
-            if access.reg.file == File::Gpr {
-                all |= RegSet::range(access.reg.index as u8, access.count);
-            }
-        });
-    }
-    all.extent()
 }
 
 /// Each instruction with the loops around it: backward branches tell.

@@ -11,7 +11,7 @@ use agx_isa::{Instr as Machine, SlotMask};
 use super::consumers;
 use super::defined;
 use super::encode::{Context, Sequence, encode, wait_move};
-use super::facts::{Facts, read_by};
+use super::facts::{Facts, named, read_by};
 use super::regs::RegSet;
 use super::slots::Slots;
 use crate::ir::{AtomicOp, Instr, Mov, Ref};
@@ -33,6 +33,8 @@ pub(super) struct Run {
     pub(super) waits: u32,
     /// Registers that are defined behind it.
     pub(super) defined: RegSet,
+    /// Registers that it names.
+    pub(super) named: RegSet,
 }
 
 /// Emits a run of straight code, behind which every slot is idle. `defined`: registers with a value where it begins.
@@ -167,6 +169,7 @@ impl Emitter<'_> {
     fn push(&mut self, item: usize, ctx: Context, sequence: &Sequence) {
         let start = self.run.code.len();
         self.run.code.extend(sequence);
+        self.run.named |= self.items[item].facts.named();
         // A wait would hold a producer back, and what depends on it; an atomic waits for its data only.
         let Item { instr, facts, .. } = self.items[item];
         let open = !facts.late && !matches!(instr, Instr::Atomic(_)) && !sequence.is_empty();
@@ -233,6 +236,7 @@ impl Emitter<'_> {
     /// A copy of a register to itself that waits.
     fn wait_for(&mut self, slots: SlotMask) -> Result<(), String> {
         let machine = wait_move(self.slots.register(slots), slots)?;
+        self.run.named |= named(&machine);
         self.run.code.push(machine);
         self.run.waits += 1;
         self.last = None;

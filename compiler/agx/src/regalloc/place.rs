@@ -408,13 +408,17 @@ impl Placer<'_> {
             }
             Some((cost, base))
         };
-        let bases = || self.bases(shape, dsts.len());
+        let end = self.state.file.min(shape.last + 1);
+        let fits = |base: &u8| base % shape.align == 0 && *base as usize + dsts.len() <= end.into();
         let mut best: Option<(i32, u8)> = None;
-        for base in bases().filter(|base| favourites.contains(*base)) {
+        for base in favourites.iter().filter(fits) {
             let found = cost(base, i32::MIN, None);
             best = [best, found].into_iter().flatten().min();
         }
-        for base in bases().filter(|base| !favourites.contains(*base)) {
+        for base in self.bases(shape, dsts.len()) {
+            if favourites.contains(base) {
+                continue;
+            }
             if best.is_some_and(|best| best < (least, base)) {
                 // Neither this one nor any behind it is better.
                 break;

@@ -56,13 +56,21 @@ impl Build {
 
     /// Sets a modifier to one of its named values.
     pub(super) fn named(mut self, name: &'static str, value: &str) -> Build {
-        let modifier = self.instr.form().modifiers.iter().find(|m| m.name == name);
-        let found = match modifier.map(|m| m.legal) {
-            Some(Legal::Names(names)) => names.iter().find(|(_, n)| *n == value).map(|(v, _)| *v),
+        let modifiers = self.instr.form().modifiers;
+        let place = modifiers.iter().position(|m| m.name == name);
+        let found = place.and_then(|place| match modifiers[place].legal {
+            Legal::Names(names) => {
+                let (number, _) = names.iter().find(|(_, n)| *n == value)?;
+                Some((place, *number))
+            }
             _ => None,
-        };
+        });
         match found {
-            Some(value) => self.set(name, value),
+            Some((place, number)) => {
+                let result = self.instr.set_modifier_at(place, number);
+                self.note(result);
+                self
+            }
             None => {
                 let form = self.instr.form().name;
                 self.fail(format!("{form} has no {name} `{value}`"));
