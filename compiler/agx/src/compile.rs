@@ -86,7 +86,7 @@ pub fn compile_program(
     check(&function, "legalisation")?;
     let liveness = opt::schedule(&mut function);
     check(&function, "scheduling")?;
-    let function = assign_registers(&function, &liveness, &mut listing)?;
+    let function = assign_registers(&function, liveness, &mut listing)?;
     if let Some(listing) = &mut listing {
         listing.registers = function.to_string();
     }
@@ -143,21 +143,28 @@ fn within_limits(program: &Program, pointers: &[Pointer]) -> Result<(), Error> {
 /// Spills and allocates registers.
 fn assign_registers(
     function: &Function,
-    liveness: &Liveness,
+    liveness: Liveness,
     listing: &mut Option<&mut Listing>,
 ) -> Result<Function, Error> {
-    let pressure = spill::pressure_with(function, liveness);
+    let pressure = spill::pressure_with(function, &liveness, SPILL_LIMITS[0]);
+    // Until something is spilled.
+    let mut liveness = Some(liveness);
     let mut limits = SPILL_LIMITS.into_iter().peekable();
     while let Some(limit) = limits.next() {
         let mut attempt = function.clone();
         if pressure > limit {
             spill::run(&mut attempt, limit).map_err(Error::Limit)?;
             check(&attempt, "spilling")?;
+            liveness = None;
         }
         if let Some(listing) = listing {
             listing.ssa = attempt.to_string();
         }
-        match regalloc::run(&mut attempt) {
+        let done = match liveness.take() {
+            Some(liveness) => regalloc::run_with(&mut attempt, liveness, regalloc::FILE as u8),
+            None => regalloc::run(&mut attempt),
+        };
+        match done {
             Ok(()) => return Ok(attempt),
             Err(regalloc::Failure::Room(_)) if limits.peek().is_some() => {}
             Err(failure) => {

@@ -37,10 +37,14 @@ struct Ahead {
 /// For each operation of a run that completes late, the place of the first that has to wait for it; the run's length
 /// when there is none. The others have the run's length as well.
 pub(super) fn of<'a>(
-    run: impl DoubleEndedIterator<Item = &'a Facts> + ExactSizeIterator,
+    run: impl DoubleEndedIterator<Item = &'a Facts> + ExactSizeIterator + Clone,
 ) -> Vec<usize> {
     let length = run.len();
     let mut consumers = vec![length; length];
+    // Nothing in front of the first producer matters, and in most runs there is none.
+    let Some(start) = run.clone().position(|facts| facts.late) else {
+        return consumers;
+    };
     let mut ahead = Ahead {
         touched: [NEVER; COUNT as usize],
         written: [NEVER; COUNT as usize],
@@ -53,7 +57,7 @@ pub(super) fn of<'a>(
         saved: HashMap::new(),
         scratch: HashMap::new(),
     };
-    for (place, facts) in run.enumerate().rev() {
+    for (place, facts) in run.enumerate().skip(start).rev() {
         if facts.late {
             consumers[place] = ahead.first(facts).min(length);
         }

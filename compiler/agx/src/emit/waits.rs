@@ -10,11 +10,11 @@ use agx_isa::{Instr as Machine, SlotMask};
 
 use super::consumers;
 use super::defined;
-use super::encode::{Context, Sequence, encode, wait_move};
+use super::encode::{Context, encode, wait_move};
 use super::facts::{Facts, named, read_by};
 use super::regs::RegSet;
 use super::slots::Slots;
-use crate::ir::{AtomicOp, Instr, Mov, Ref};
+use crate::ir::{AtomicOp, Instr, Mov, Ref, Src};
 
 /// One operation of a run of straight code.
 pub(super) struct Item<'a> {
@@ -105,8 +105,11 @@ impl Emitter<'_> {
             facts,
             kills,
         } = self.items[index];
-        let needed = self.slots.needed(facts);
-        let pending = self.slots.pending(self.slots.active());
+        let active = self.slots.active();
+        let (needed, pending) = match active.is_empty() {
+            true => (SlotMask::NONE, RegSet::EMPTY),
+            false => (self.slots.needed(facts), self.slots.pending(active)),
+        };
         let mut ctx = Context {
             waits: needed,
             late: self.slots.pending(needed),
@@ -130,7 +133,14 @@ impl Emitter<'_> {
                 ctx.slot = slot;
             }
         }
-        let mut sequence = self.encode(index, &ctx)?;
+        let items = self.items;
+        let mut made;
+        let mut sequence: &[Machine] = if is_plain(&items[index], &ctx) {
+            &facts.plain
+        } else {
+            made = encode(instr, &ctx)?;
+            &made
+        };
         let carried = match sequence.first() {
             Some(first) if !needed.is_empty() => self.carried(instr, first, needed),
             _ => SlotMask::NONE,
@@ -143,10 +153,11 @@ impl Emitter<'_> {
                 self.wait_for(needed)?;
                 SlotMask::NONE
             };
-            sequence = self.encode(index, &ctx)?;
+            made = encode(instr, &ctx)?;
+            sequence = &made;
         }
         self.slots.settle(needed);
-        self.push(index, ctx, &sequence);
+        self.push(index, ctx, sequence);
         if let Some(consumer) = consumer {
             self.slots.produce(ctx.slot, facts, consumer);
             self.recent = Some((index, ctx.slot));
@@ -155,20 +166,9 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// The machine instructions of an operation: those that its facts were read off where nothing about them depends on
-    /// the place.
-    fn encode(&self, item: usize, ctx: &Context) -> Result<Sequence, String> {
-        let Item { instr, facts, .. } = self.items[item];
-        let same = ctx.waits.is_empty() && !facts.late && !needs_idle(instr);
-        if same {
-            return Ok(facts.plain.clone());
-        }
-        encode(instr, ctx)
-    }
-
-    fn push(&mut self, item: usize, ctx: Context, sequence: &Sequence) {
+    fn push(&mut self, item: usize, ctx: Context, sequence: &[Machine]) {
         let start = self.run.code.len();
-        self.run.code.extend(sequence);
+        self.run.code.extend_from_slice(sequence);
         self.run.named |= self.items[item].facts.named();
         // A wait would hold a producer back, and what depends on it; an atomic waits for its data only.
         let Item { instr, facts, .. } = self.items[item];
@@ -252,9 +252,12 @@ impl Emitter<'_> {
     }
 }
 
-/// Does the encoding name a register whose value does not matter?
-fn needs_idle(instr: &Instr) -> bool {
-    matches!(instr, Instr::Mov(Mov { src, .. }) if matches!(src.from, Ref::Uniform(_)))
+/// Does nothing about the operation's encoding depend on its place, so that it is the one that its facts were read off?
+fn is_plain(item: &Item<'_>, ctx: &Context) -> bool {
+    // A copy of a uniform names a register whose value does not matter.
+    let is_uniform = |src: &Src| matches!(src.from, Ref::Uniform(_));
+    let fixed = !matches!(item.instr, Instr::Mov(Mov { src, .. }) if is_uniform(src));
+    fixed && ctx.waits.is_empty() && !item.facts.late
 }
 
 /// An operand that is no register.

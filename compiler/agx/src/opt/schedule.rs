@@ -254,11 +254,20 @@ fn order(
         End::If { cond, .. } => cond.srcs().iter().filter_map(Src::value).collect(),
         _ => ArrayVec::new(),
     };
-    for value in &condition {
+    let made = |instr: &Instr| {
+        let mut made = 0;
+        instr.for_each_dst(|group, _| made += group.len());
+        made
+    };
+    // If all that is made here can be live at one time, it need not be counted what is.
+    let calm = start + instrs.iter().map(made).sum::<usize>() < BUSY;
+    for value in condition.iter().filter(|_| !calm) {
         // Never counted down: it lives to the end of the block.
         reads[value.0 as usize] += 1;
     }
-    count(reads);
+    if !calm {
+        count(reads);
+    }
     let mut pressure = Pressure {
         live_out: liveness.live_out(id),
         reads,
@@ -272,7 +281,9 @@ fn order(
         .collect();
     let mut order = Vec::with_capacity(instrs.len());
     while let Some(i) = pick(&mut ready, &pressure, instrs) {
-        pressure.take(&instrs[i as usize]);
+        if !calm {
+            pressure.take(&instrs[i as usize]);
+        }
         order.push(i);
         for n in graph.behind(i as usize) {
             let next = graph.next[n];

@@ -318,13 +318,17 @@ impl Placer<'_> {
                 self.sources[g][i] = base + i as u8;
             }
         }
-        for i in &open {
+        // Most members lie there already.
+        let stays: ArrayVec<bool, 4> = (0..group.members.len())
+            .map(|i| itself[i] && self.state.at[base as usize + i] == group.members[i])
+            .collect();
+        for i in open.iter().filter(|i| !stays[**i]) {
             if let Some(value) = group.members[*i].filter(|_| itself[*i]) {
                 self.lift(value);
                 self.homeless.retain(|v| *v != value);
             }
         }
-        for i in &open {
+        for i in open.iter().filter(|i| !stays[**i]) {
             if let Some(value) = self.state.at[base as usize + i] {
                 self.evict(value);
             }
@@ -335,7 +339,9 @@ impl Placer<'_> {
             };
             self.claimed.insert(register);
             if itself[*i] {
-                self.state.put(value, register);
+                if !stays[*i] {
+                    self.state.put(value, register);
+                }
                 self.pinned.push(value);
                 if !self.survives(value) {
                     self.ending.insert(register);
