@@ -424,7 +424,6 @@ fn descriptor_sets() {
 
 /// More than a megabyte of code: in one block, and jumped over by branches that reach as far.
 #[test]
-#[ignore = "takes minutes"]
 fn a_megabyte_of_code() {
     let lines = 34_000;
     for branches in [false, true] {

@@ -44,6 +44,10 @@ pub(crate) fn legalize(function: &mut Function) {
     pass.place_shared(function);
 }
 
+/// So many constants are made once for all their uses. Registers hold far fewer: the spiller would make most of them
+/// again at each use, after a search whose time grows with what is live; so any more are made there to begin with.
+const MANY: usize = 512;
+
 /// Uses of a shared constant: the first place in each block, in program order.
 type Uses = Vec<(Block, usize)>;
 
@@ -99,17 +103,7 @@ impl Legalize {
         out: &mut Vec<Instr>,
     ) {
         match src.from {
-            Ref::Imm(value) => {
-                let dst = self.value();
-                out.push(
-                    Imm {
-                        dst: dst.into(),
-                        value,
-                    }
-                    .into(),
-                );
-                *src = dst.into();
-            }
+            Ref::Imm(value) => *src = self.constant(value, out),
             Ref::Uniform(_) => *src = self.copy(*src, out),
             Ref::Value(value) if len > 1 || shape.destroyed => {
                 if in_tuples.contains(&value) {
@@ -120,6 +114,17 @@ impl Legalize {
             }
             _ => {}
         }
+    }
+
+    /// A constant made for one use.
+    fn constant(&mut self, value: u32, out: &mut Vec<Instr>) -> Src {
+        let dst = self.value();
+        let imm = Imm {
+            dst: dst.into(),
+            value,
+        };
+        out.push(imm.into());
+        dst.into()
     }
 
     fn copy(&mut self, src: Src, out: &mut Vec<Instr>) -> Src {
@@ -149,6 +154,9 @@ impl Legalize {
         }
         fold_modifiers(src, half);
         match src.from {
+            Ref::Imm(bits) if self.shared.len() >= MANY && !self.shared.contains_key(&bits) => {
+                *src = self.constant(bits, out);
+            }
             Ref::Imm(bits) => {
                 let fresh = Value(self.num_values);
                 let entry = self.shared.entry(bits).or_insert((fresh, Vec::new()));

@@ -136,6 +136,16 @@ impl RegSet {
         RegSet((1 << end) - 1)
     }
 
+    /// `count` registers from `first` on.
+    pub(crate) const fn window(first: u8, count: u8) -> RegSet {
+        RegSet(((1 << count) - 1) << first)
+    }
+
+    /// Have both a register in common?
+    pub(crate) const fn meets(self, other: RegSet) -> bool {
+        self.0 & other.0 != 0
+    }
+
     /// In ascending order.
     pub(crate) fn iter(self) -> impl Iterator<Item = u8> {
         let mut rest = self.0;

@@ -371,14 +371,14 @@ impl Placer<'_> {
 
     fn best_destination(&self, dsts: &[Value], shape: Shape, sharing: Sharing) -> Option<u8> {
         // Windows in which a destination lies where something decided for it, and the least that any other costs.
-        let (mut favourites, mut least) = (RegSet::EMPTY, 0);
+        let (mut favourites, mut floor) = (RegSet::EMPTY, 0);
         for (i, value) in (0..).zip(dsts) {
-            let (wanted, floor) = self.hints.favourites(*value);
+            let (wanted, least) = self.hints.favourites(*value);
             wanted
                 .iter()
                 .filter_map(|r| r.checked_sub(i))
                 .for_each(|base| favourites.insert(base));
-            least += floor;
+            floor += least;
         }
         // What a window costs, if it is possible and may be better than the best one so far.
         let cost = |base: u8, floor: i32, best: Option<(i32, u8)>| {
@@ -421,16 +421,22 @@ impl Placer<'_> {
             let found = cost(base, i32::MIN, None);
             best = [best, found].into_iter().flatten().min();
         }
-        for base in self.bases(shape, dsts.len()) {
-            if favourites.contains(base) {
-                continue;
+        // Windows that nothing has to leave come first: most often one of them is as good as can be.
+        let taken = RegSet::below(self.state.file)
+            .without(self.state.free)
+            .without(self.claimed);
+        for (crowded, least) in [(false, floor), (true, floor + 1 + MOVE)] {
+            for base in self.bases(shape, dsts.len()) {
+                if best.is_some_and(|best| best < (least, base)) {
+                    // Neither this one nor any behind it is better.
+                    break;
+                }
+                let window = RegSet::window(base, dsts.len() as u8);
+                if window.meets(taken) == crowded && !favourites.contains(base) {
+                    let found = cost(base, floor, best);
+                    best = [best, found].into_iter().flatten().min();
+                }
             }
-            if best.is_some_and(|best| best < (least, base)) {
-                // Neither this one nor any behind it is better.
-                break;
-            }
-            let found = cost(base, least, best);
-            best = [best, found].into_iter().flatten().min();
         }
         best.map(|(_, base)| base)
     }
@@ -484,6 +490,9 @@ impl Placer<'_> {
     }
 
     fn find_homes(&mut self, destinations: &[u8]) -> Option<()> {
+        if self.homeless.is_empty() {
+            return Some(());
+        }
         let mut taken = RegSet::EMPTY;
         destinations.iter().for_each(|r| taken.insert(*r));
         self.homeless.sort_unstable();
