@@ -40,7 +40,7 @@ pub use accept::{accepts, accepts_cond};
 use agx_isa::{FormId, Instr as Machine};
 
 use crate::binary::Statistics;
-use crate::ir::{Dst, End, Function, Instr, Ref};
+use crate::ir::{BlockData, Dst, End, Function, Instr, Ref};
 use defined::Defined;
 use encode::{Context, encode};
 use facts::Facts;
@@ -139,17 +139,17 @@ fn check(function: &Function) -> Result<(), String> {
 
 /// What each instruction of each block touches.
 fn facts_of(function: &Function, releases: &Releases) -> Result<Vec<Vec<Facts>>, String> {
-    let block = |(index, block): (usize, &crate::ir::BlockData)| {
-        let instr = |(at, instr): (usize, &Instr)| {
+    let block = |(index, block): (usize, &BlockData)| {
+        let mut facts = Vec::with_capacity(block.instrs.len());
+        for (at, instr) in block.instrs.iter().enumerate() {
             let ctx = Context {
                 kills: releases.at(index, at),
                 ..Context::PLAIN
             };
-            Ok(Facts::of(encode(instr, &ctx)?))
-        };
-        let facts: Result<Vec<Facts>, String> =
-            block.instrs.iter().enumerate().map(instr).collect();
-        facts.map_err(|error| format!("b{index}: {error}"))
+            let sequence = encode(instr, &ctx).map_err(|error| format!("b{index}: {error}"))?;
+            facts.push(Facts::of(sequence));
+        }
+        Ok(facts)
     };
     function.blocks.iter().enumerate().map(block).collect()
 }

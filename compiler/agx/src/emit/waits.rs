@@ -10,7 +10,7 @@ use agx_isa::{Instr as Machine, SlotMask};
 
 use super::consumers;
 use super::defined;
-use super::encode::{Context, encode, wait_move};
+use super::encode::{Context, Sequence, encode, wait_move};
 use super::facts::{Facts, named, read_by};
 use super::regs::RegSet;
 use super::slots::Slots;
@@ -46,6 +46,7 @@ pub(super) fn emit(items: &[Item<'_>], defined: RegSet) -> Result<Run, String> {
         items,
         slots: Slots::default(),
         run: Run {
+            code: Vec::with_capacity(items.len() + items.len() / 4 + 2),
             defined,
             ..Run::default()
         },
@@ -135,11 +136,14 @@ impl Emitter<'_> {
         }
         let items = self.items;
         let mut made;
-        let mut sequence: &[Machine] = if is_plain(&items[index], &ctx) {
-            &facts.plain
-        } else {
+        let mut sequence: &[Machine] = if !is_plain(&items[index], &ctx) {
             made = encode(instr, &ctx)?;
             &made
+        } else if facts.late && facts.fixed_slot.is_none() {
+            made = on_slot(facts.plain.clone(), ctx.slot)?;
+            &made
+        } else {
+            &facts.plain
         };
         let carried = match sequence.first() {
             Some(first) if !needed.is_empty() => self.carried(instr, first, needed),
@@ -252,12 +256,22 @@ impl Emitter<'_> {
     }
 }
 
-/// Does nothing about the operation's encoding depend on its place, so that it is the one that its facts were read off?
+/// The same with its late result on this slot.
+fn on_slot(mut sequence: Sequence, slot: u8) -> Result<Sequence, String> {
+    for machine in sequence.iter_mut().filter(|m| m.completes().is_some()) {
+        let done = machine.set_completion(slot);
+        done.map_err(|illegal| illegal.to_string())?;
+    }
+    Ok(sequence)
+}
+
+/// Does nothing but the slot of an operation's encoding depend on its place, so that it is the one that its facts were
+/// read off?
 fn is_plain(item: &Item<'_>, ctx: &Context) -> bool {
     // A copy of a uniform names a register whose value does not matter.
     let is_uniform = |src: &Src| matches!(src.from, Ref::Uniform(_));
     let fixed = !matches!(item.instr, Instr::Mov(Mov { src, .. }) if is_uniform(src));
-    fixed && ctx.waits.is_empty() && !item.facts.late
+    fixed && ctx.waits.is_empty()
 }
 
 /// An operand that is no register.

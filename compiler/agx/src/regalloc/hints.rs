@@ -185,6 +185,14 @@ impl Hints {
         (wanted, least)
     }
 
+    /// The least that [`Hints::cost`] can be for the value.
+    pub(crate) fn least(&self, value: Value) -> i32 {
+        let web = self.web[value.0 as usize] as usize;
+        let tuples = self.memberships[web].iter().take(FORESIGHT);
+        let weights = tuples.map(|(id, _)| self.tuples[*id as usize].weight);
+        -2 * MOVE - weights.sum::<i32>()
+    }
+
     /// From here on nothing should be destroyed in these registers.
     pub(crate) fn hold(&mut self, held: RegSet) {
         self.held = held;

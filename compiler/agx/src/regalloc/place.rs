@@ -290,6 +290,15 @@ impl Placer<'_> {
         let fits = base % group.shape.align == 0
             && last <= group.shape.last as usize
             && last < self.state.file as usize;
+        if let ([Some(value)], false) = (&group.members[..], group.is_exclusive()) {
+            // What most operands are, so it goes the short way: one value that the instruction spares is good where it
+            // is.
+            if fits {
+                self.sources[g][0] = base;
+                self.claim(*value, base);
+            }
+            return fits;
+        }
         let good = fits && self.window_cost(g, base) == Some(0);
         if good {
             self.apply(g, base);
@@ -299,10 +308,41 @@ impl Placer<'_> {
 
     fn best_window(&self, g: usize) -> Option<u8> {
         let group = &self.groups[g];
-        self.bases(group.shape, group.members.len())
-            .filter_map(|base| Some((self.window_cost(g, base)?, base)))
-            .min()
-            .map(|(_, base)| base)
+        // The least that a member costs in a register that it does not lie in, and what more if that is not free.
+        let floor = |value: &Value| {
+            let least = self.hints.least(*value) / 2;
+            (MOVE + least.min(0), MOVE + 1)
+        };
+        let floors: ArrayVec<Option<(i32, i32)>, 4> = group
+            .members
+            .iter()
+            .map(|m| m.as_ref().map(floor))
+            .collect();
+        let least = |base: u8| {
+            let mut least = 0;
+            for ((member, floor), register) in group.members.iter().zip(&floors).zip(base..) {
+                let (Some(value), Some((away, crowded))) = (member, floor) else {
+                    continue;
+                };
+                match self.state.at[register as usize] {
+                    Some(other) if other == *value => {}
+                    Some(other) if !group.members.contains(&Some(other)) => {
+                        least += away + crowded;
+                    }
+                    _ => least += away,
+                }
+            }
+            least
+        };
+        let mut best: Option<(i32, u8)> = None;
+        for base in self.bases(group.shape, group.members.len()) {
+            if best.is_none_or(|best| (least(base), base) < best)
+                && let Some(cost) = self.window_cost(g, base)
+            {
+                best = best.into_iter().chain([(cost, base)]).min();
+            }
+        }
+        best.map(|(_, base)| base)
     }
 
     fn apply(&mut self, g: usize, base: u8) {
@@ -337,20 +377,29 @@ impl Placer<'_> {
             let (Some(value), register) = (group.members[*i], base + *i as u8) else {
                 continue;
             };
-            self.claimed.insert(register);
             if itself[*i] {
                 if !stays[*i] {
                     self.state.put(value, register);
                 }
-                self.pinned.push(value);
-                if !self.survives(value) {
-                    self.ending.insert(register);
-                }
+                self.claim(value, register);
             } else {
+                self.claimed.insert(register);
                 self.state.free.remove(register);
                 self.temporaries.push((value, register));
                 self.ending.insert(register);
             }
+        }
+    }
+
+    /// The instruction reads a value in its own register.
+    fn claim(&mut self, value: Value, register: u8) {
+        if self.claimed.contains(register) {
+            return;
+        }
+        self.claimed.insert(register);
+        self.pinned.push(value);
+        if !self.survives(value) {
+            self.ending.insert(register);
         }
     }
 
