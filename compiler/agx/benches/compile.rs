@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-//! What the back end costs alone: lowered programs to machine code. The front end's test modules are the programs.
+//! What the back end costs alone: lowered programs to machine code, and its first stage. The front end's test modules
+//! are the programs.
 //!
 //! `cargo bench -p agx-compiler --bench compile`
 
 use std::sync::Arc;
 
+use agx_compiler::select::select;
 use agx_compiler::{CompileKey, compile_program};
 use divan::Bencher;
 use mesa_nir::program::Program;
@@ -69,4 +71,10 @@ fn back_end(bencher: Bencher<'_, '_>, program: &Named) {
     let key = key();
     let program = lowered(program.text, &key).expect("a test module lowers");
     bencher.bench(|| compile_program(&program, &key, None).expect("compiles"));
+}
+
+#[divan::bench(args = programs!["run_bits" "run_division" "run_loops" "run_memory" "run_narrow" "run_wide"])]
+fn selection(bencher: Bencher<'_, '_>, program: &Named) {
+    let program = lowered(program.text, &key()).expect("a test module lowers");
+    bencher.bench(|| select(&program).map(|selected| selected.function.num_values));
 }

@@ -6,6 +6,7 @@ use agx_hw::launcher::{MAX_POINTERS, MAX_SCRATCH, MAX_THREADGROUP_BYTES, MIN_POI
 use mesa_nir::program::Program;
 use mesa_nir::{ComputeLowering, Shader};
 
+use crate::analysis::Liveness;
 use crate::binary::{Pointer, Resource, ShaderBinary, Statistics};
 use crate::error::Error;
 use crate::ir::{Function, validate};
@@ -83,9 +84,9 @@ pub fn compile_program(
     legalize::legalize(&mut function);
     opt::eliminate_dead_code(&mut function);
     check(&function, "legalisation")?;
-    opt::schedule(&mut function);
+    let liveness = opt::schedule(&mut function);
     check(&function, "scheduling")?;
-    let function = assign_registers(&function, &mut listing)?;
+    let function = assign_registers(&function, liveness, &mut listing)?;
     if let Some(listing) = &mut listing {
         listing.registers = function.to_string();
     }
@@ -142,17 +143,28 @@ fn within_limits(program: &Program, pointers: &[Pointer]) -> Result<(), Error> {
 /// Spills and allocates registers.
 fn assign_registers(
     function: &Function,
+    liveness: Liveness,
     listing: &mut Option<&mut Listing>,
 ) -> Result<Function, Error> {
+    let pressure = spill::pressure_with(function, &liveness, SPILL_LIMITS[0]);
+    // Until something is spilled.
+    let mut liveness = Some(liveness);
     let mut limits = SPILL_LIMITS.into_iter().peekable();
     while let Some(limit) = limits.next() {
         let mut attempt = function.clone();
-        spill::run(&mut attempt, limit).map_err(Error::Limit)?;
-        check(&attempt, "spilling")?;
+        if pressure > limit {
+            spill::run(&mut attempt, limit).map_err(Error::Limit)?;
+            check(&attempt, "spilling")?;
+            liveness = None;
+        }
         if let Some(listing) = listing {
             listing.ssa = attempt.to_string();
         }
-        match regalloc::run(&mut attempt) {
+        let done = match liveness.take() {
+            Some(liveness) => regalloc::run_with(&mut attempt, liveness, regalloc::FILE as u8),
+            None => regalloc::run(&mut attempt),
+        };
+        match done {
             Ok(()) => return Ok(attempt),
             Err(regalloc::Failure::Room(_)) if limits.peek().is_some() => {}
             Err(failure) => {

@@ -9,6 +9,8 @@
 
 use std::collections::BTreeMap;
 
+use arrayvec::ArrayVec;
+
 use crate::analysis::Dominators;
 use crate::emit::{accepts, accepts_cond};
 use crate::ir::{Block, End, Function, Imm, Instr, Mov, Ref, Shape, Src, Value};
@@ -42,6 +44,10 @@ pub(crate) fn legalize(function: &mut Function) {
     pass.place_shared(function);
 }
 
+/// So many constants are made once for all their uses. Registers hold far fewer: the spiller would make most of them
+/// again at each use, after a search whose time grows with what is live; so any more are made there to begin with.
+const MANY: usize = 512;
+
 /// Uses of a shared constant: the first place in each block, in program order.
 type Uses = Vec<(Block, usize)>;
 
@@ -58,9 +64,12 @@ impl Legalize {
     }
 
     fn instr(&mut self, block: Block, instr: &mut Instr, out: &mut Vec<Instr>) {
+        if is_plain(instr) {
+            return;
+        }
         let half = is_half(instr);
         // What each operand holds depends on the whole instruction, so operands are settled one by one.
-        let mut groups = Vec::new();
+        let mut groups = ArrayVec::<_, 4>::new();
         instr.for_each_src(|group, shape| groups.push((group.len(), shape)));
         let mut in_tuples: Vec<Value> = Vec::new();
         for (number, (len, shape)) in groups.into_iter().enumerate() {
@@ -72,11 +81,11 @@ impl Legalize {
                     self.own(&mut src, shape, len, &mut in_tuples, out);
                 } else {
                     let place = out.len();
-                    let holds = accepts(instr, number, &src);
+                    let mut holds = accepts(instr, number, &src);
                     if !holds && fold_modifiers(&mut src, half) {
                         set_nth(instr, number, member, src);
+                        holds = accepts(instr, number, &src);
                     }
-                    let holds = accepts(instr, number, &src);
                     self.single(block, place, &mut src, holds, half, out);
                 }
                 set_nth(instr, number, member, src);
@@ -94,17 +103,7 @@ impl Legalize {
         out: &mut Vec<Instr>,
     ) {
         match src.from {
-            Ref::Imm(value) => {
-                let dst = self.value();
-                out.push(
-                    Imm {
-                        dst: dst.into(),
-                        value,
-                    }
-                    .into(),
-                );
-                *src = dst.into();
-            }
+            Ref::Imm(value) => *src = self.constant(value, out),
             Ref::Uniform(_) => *src = self.copy(*src, out),
             Ref::Value(value) if len > 1 || shape.destroyed => {
                 if in_tuples.contains(&value) {
@@ -115,6 +114,17 @@ impl Legalize {
             }
             _ => {}
         }
+    }
+
+    /// A constant made for one use.
+    fn constant(&mut self, value: u32, out: &mut Vec<Instr>) -> Src {
+        let dst = self.value();
+        let imm = Imm {
+            dst: dst.into(),
+            value,
+        };
+        out.push(imm.into());
+        dst.into()
     }
 
     fn copy(&mut self, src: Src, out: &mut Vec<Instr>) -> Src {
@@ -144,6 +154,9 @@ impl Legalize {
         }
         fold_modifiers(src, half);
         match src.from {
+            Ref::Imm(bits) if self.shared.len() >= MANY && !self.shared.contains_key(&bits) => {
+                *src = self.constant(bits, out);
+            }
             Ref::Imm(bits) => {
                 let fresh = Value(self.num_values);
                 let entry = self.shared.entry(bits).or_insert((fresh, Vec::new()));
@@ -168,6 +181,9 @@ impl Legalize {
     /// in the phi's register.
     fn phis(&mut self, function: &mut Function) {
         for id in function.block_ids() {
+            if function.blocks[id.index()].phis.is_empty() {
+                continue;
+            }
             let preds = function.blocks[id.index()].preds.clone();
             for phi in 0..function.blocks[id.index()].phis.len() {
                 for (edge, pred) in preds.iter().enumerate() {
@@ -261,6 +277,20 @@ fn fold_modifiers(src: &mut Src, half: bool) -> bool {
         }
         _ => false,
     }
+}
+
+/// Every source is a value by itself, without modifiers, that the instruction spares: there is nothing to do. That is
+/// so for most instructions.
+fn is_plain(instr: &Instr) -> bool {
+    let mut plain = true;
+    instr.for_each_src(|members, shape| {
+        plain &= match members {
+            [] => true,
+            [src] => src.value().is_some() && !src.is_modified() && !shape.destroyed,
+            _ => false,
+        };
+    });
+    plain
 }
 
 /// Its operands are fp16.

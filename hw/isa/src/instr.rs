@@ -4,7 +4,11 @@
 //! An [`Instr`] is 32 bytes, `Copy`, and always representable: setters refuse what does not fit, so
 //! `encode` only has to apply the rules that span several fields.
 
-use crate::form::{Alt, Class, Completion, File, Form, KeepHint, Legal, Modifier, Operand, Span};
+use std::sync::LazyLock;
+
+use crate::form::{
+    Alt, Class, Completion, File, Form, KeepHint, Legal, Modifier, Operand, Release, Span,
+};
 use crate::illegal::Illegal;
 use crate::minifloat::MiniFloat;
 use crate::operand;
@@ -177,8 +181,19 @@ pub struct Instr {
 
 impl Instr {
     /// An instruction of this form with every field at its default and every operand 0.
+    #[inline]
     #[must_use]
     pub fn new(id: FormId) -> Instr {
+        // Worked out once for every form: a compiler asks for each instruction that it builds.
+        static DEFAULTS: LazyLock<Vec<u128>> =
+            LazyLock::new(|| FormId::ALL.iter().map(|&id| Instr::defaults(id)).collect());
+        Instr {
+            id,
+            bits: DEFAULTS[id as usize],
+        }
+    }
+
+    fn defaults(id: FormId) -> u128 {
         let form = id.form();
         let mut bits = form.base;
         for m in form.modifiers {
@@ -191,12 +206,11 @@ impl Instr {
         if let Completion::Landing(code) = form.completion {
             bits = code.put(bits, LANDING_CODES[0]);
         }
-        let mut instr = Instr { id, bits };
         for op in form.operands {
-            instr.bits = op.present.bits.put(instr.bits, op.present.on);
-            instr.bits = op.size.put(instr.bits, true);
+            bits = op.present.bits.put(bits, op.present.on);
+            bits = op.size.put(bits, true);
             if let Alt::Wide { gpr, .. } = op.alt {
-                instr.bits = gpr.put(instr.bits, true);
+                bits = gpr.put(bits, true);
             }
             if let Alt::Scattered { file, .. } = op.alt
                 && file.is_none()
@@ -205,10 +219,10 @@ impl Instr {
                 continue;
             }
             if let KeepHint::NotReleased(bit) = op.keep {
-                instr.bits = bit.put(instr.bits, true);
+                bits = bit.put(bits, true);
             }
         }
-        instr
+        bits
     }
 
     /// The low selecting bits, for messages.
@@ -435,6 +449,38 @@ impl Instr {
             Some(bits) => bits,
             None => operand::write(&self.form().operands[index], self.bits, &arg)?,
         };
+        self.derive();
+        Ok(())
+    }
+
+    /// Releases source `index`, a general register: its last use.
+    ///
+    /// # Errors
+    /// When the operand is none, or the form cannot release it.
+    ///
+    /// # Panics
+    /// When the form has no operand `index`.
+    pub fn release(&mut self, index: usize) -> Result<(), Illegal> {
+        let op = &self.form().operands[index];
+        let is_register = |value| matches!(value, Value::Reg(reg) if reg.file == File::Gpr);
+        self.bits = match op.release {
+            _ if !is_register(self.arg(index).value) => {
+                return Err(Illegal::rule(op.name, 1, "a general register, to release"));
+            }
+            Release::If(bit) => bit.put(self.bits, true),
+            Release::Unless(bit) => bit.put(self.bits, false),
+            Release::IfAll(all) => all.put(self.bits, all.max()),
+            Release::Always => self.bits,
+            Release::Never | Release::DestroyedIf(_) => {
+                return Err(Illegal::rule(
+                    op.name,
+                    1,
+                    "not released: the form cannot say it",
+                ));
+            }
+        };
+        // No encoder keeps in the cache what it releases.
+        self.bits = op.keep.bit().put(self.bits, false);
         self.derive();
         Ok(())
     }

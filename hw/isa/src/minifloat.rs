@@ -49,11 +49,31 @@ impl MiniFloat {
     }
 
     /// The minifloat equal to `value` (zeros by sign), or `None`: an encoder must match exactly.
+    #[inline]
     #[must_use]
     pub fn from_f32(value: f32) -> Option<MiniFloat> {
-        (0x40..0x80)
-            .filter_map(|code| MiniFloat::from_code(code, value.is_sign_negative()))
-            .find(|mini| mini.to_f32().to_bits() == value.to_bits())
+        let magnitude = value.to_bits() & 0x7fff_ffff;
+        let (exponent, mantissa) = ((magnitude >> 23) as i32 - 127, magnitude & 0x7f_ffff);
+        let code = match exponent {
+            5.. => return None,
+            -2..=4 => {
+                // The exponent's bias is 11 (e = 9..15); three bits of the mantissa are there.
+                if mantissa & 0xf_ffff != 0 {
+                    return None;
+                }
+                ((exponent + 11) as u8) << 3 | (mantissa >> 20) as u8
+            }
+            // Multiples of 1/32 below 1/4; scaling up by a power of two is exact.
+            _ => {
+                let scaled = f32::from_bits(magnitude) * 32.0;
+                let m = scaled as u8;
+                if f32::from(m) != scaled {
+                    return None;
+                }
+                0x40 | m
+            }
+        };
+        MiniFloat::from_code(code, value.is_sign_negative())
     }
 }
 
@@ -87,6 +107,23 @@ mod tests {
             assert_eq!(MiniFloat::from_f32(value), None, "{value}");
         }
         assert!(MiniFloat::from_f32(-0.0).unwrap().is_negative());
+    }
+
+    /// Against the definition: the one of all codes whose value has the same bits.
+    #[test]
+    fn from_f32_is_the_search_over_all_codes() {
+        let searched = |value: f32| {
+            (0x40..0x80)
+                .filter_map(|code| MiniFloat::from_code(code, value.is_sign_negative()))
+                .find(|mini| mini.to_f32().to_bits() == value.to_bits())
+        };
+        // All floats whose mantissa is a multiple of 2^17, and their neighbours.
+        for top in 0..=u32::MAX >> 17 {
+            for low in [0, 1, 0x1_ffff] {
+                let value = f32::from_bits(top << 17 | low);
+                assert_eq!(MiniFloat::from_f32(value), searched(value), "{value:e}");
+            }
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 use crate::form::{Alt, Completion, Drain, File, Flow, MemoryOp, Role, Space, Span, Style};
 use crate::instr::{Half, Instr, LANDING_CODES, Reg, Value};
+use crate::operand;
 use crate::sysreg::system_register;
 use crate::table::{BLOCK_MODE, DEV_ATOMIC_OP, FormId, IMAGE_KIND, TG_ATOMIC_OP, words};
 
@@ -281,6 +282,7 @@ impl Instr {
                 0x08 => 0b1111_0111,
                 _ => 0xff,
             },
+            Span::Regs(1) => 1,
             _ => ((1u32 << self.register_count(index)) - 1) as u16,
         }
     }
@@ -292,45 +294,65 @@ impl Instr {
     /// Written registers appear as [`AccessKind::LateWrite`] when the instruction completes a
     /// slot. Memory is told by [`Instr::memory`], the scratch words of indexed accesses by nothing.
     pub fn accesses(&self) -> impl Iterator<Item = Access> + '_ {
-        let write = match self.completes() {
-            Some(_) => AccessKind::LateWrite,
-            None => AccessKind::Write,
-        };
-        (0..self.form().operands.len())
-            .flat_map(move |operand| self.operand_accesses(operand, write))
+        let write = self.write_kind();
+        (0..self.form().operands.len()).flat_map(move |operand| {
+            // An operand has at most two runs of registers, each read and written.
+            let mut found = [None; 4];
+            let mut next = 0;
+            self.operand_accesses(operand, write, |access| {
+                found[next] = Some(access);
+                next += 1;
+            });
+            found.into_iter().flatten()
+        })
     }
 
-    fn operand_accesses(&self, operand: usize, write: AccessKind) -> impl Iterator<Item = Access> {
+    /// Calls `f` with each of [`Instr::accesses`]: faster where all of them are wanted.
+    #[inline]
+    pub fn for_each_access(&self, mut f: impl FnMut(Access)) {
+        let write = self.write_kind();
+        for operand in 0..self.form().operands.len() {
+            self.operand_accesses(operand, write, &mut f);
+        }
+    }
+
+    fn write_kind(&self) -> AccessKind {
+        match self.completes() {
+            Some(_) => AccessKind::LateWrite,
+            None => AccessKind::Write,
+        }
+    }
+
+    fn operand_accesses(&self, operand: usize, write: AccessKind, mut f: impl FnMut(Access)) {
         let op = &self.form().operands[operand];
-        let arg = self.arg(operand);
-        let mut words = 0;
-        let mut first = Reg::new(op.file, 0);
-        match arg.value {
+        let (value, kill) = match operand::read_register(op, self.bits()) {
+            Some((reg, kill)) => (Value::Reg(reg), kill),
+            None => {
+                let arg = self.arg(operand);
+                (arg.value, arg.kill)
+            }
+        };
+        let (mut first, mut words) = match value {
             // Constants, and the predicates "true" and "false", are no registers.
-            Value::Reg(Reg {
+            Value::Int(_)
+            | Value::Float(_)
+            | Value::Absent(_)
+            | Value::Reg(Reg {
                 file: File::Predicate,
                 index: 6..,
                 ..
-            }) => {}
+            }) => return,
             // A pointer pair is two consecutive words of its file.
             Value::Reg(Reg {
                 file: File::UniformPair,
                 index,
                 ..
-            }) => {
-                first = Reg::new(File::Uniform, 2 * index);
-                words = 0b11;
-            }
-            Value::Reg(reg) => {
-                first = reg;
-                words = if matches!(op.alt, Alt::Address { .. }) {
-                    0b11
-                } else {
-                    self.words(operand)
-                };
-            }
-            _ => {}
-        }
+            }) => (Reg::new(File::Uniform, 2 * index), 0b11),
+            Value::Reg(reg) => match op.alt {
+                Alt::Address { .. } => (reg, 0b11),
+                _ => (reg, self.words(operand)),
+            },
+        };
         if op.span == Span::DeviceFormat && !self.device_format().is_some_and(|f| f.narrow) {
             first.half = Half::Whole;
         }
@@ -344,40 +366,35 @@ impl Instr {
                 ..first
             },
             count,
-            kill: arg.kill && kind == AccessKind::Read,
+            kill: kill && kind == AccessKind::Read,
             held: op.held && kind == AccessKind::Read,
         };
         let widened = op.span == Span::Widened;
-        // The second word of a cube helper's result is defined in its low half only.
-        let cube = op.span == Span::CubeResult && words == 0b11;
         let low = |mut a: Access| {
             a.reg.half = Half::Low;
             a
         };
-        let mut found = [None; 4];
-        let mut next = 0;
-        let mut push = |a: Access| {
-            found[next] = Some(a);
-            next += 1;
-        };
-        if cube {
-            push(access(write, 0, 1));
-            push(low(access(write, 1, 1)));
-            words = 0;
+        // The second word of a cube helper's result is defined in its low half only.
+        if op.span == Span::CubeResult && words == 0b11 {
+            f(access(write, 0, 1));
+            f(low(access(write, 1, 1)));
+            return;
         }
         let mut start = 0;
-        while words >> start != 0 {
-            start += (words >> start).trailing_zeros() as u16;
-            let count = (words >> start).trailing_ones() as u16;
+        while words != 0 {
+            let holes = words.trailing_zeros() as u16;
+            words >>= holes;
+            let count = words.trailing_ones() as u16;
+            words = words.checked_shr(count.into()).unwrap_or(0);
+            start += holes;
             if reads {
                 let read = access(AccessKind::Read, start, count as u8);
-                push(if widened { low(read) } else { read });
+                f(if widened { low(read) } else { read });
             }
             if writes {
-                push(access(write, start, count as u8));
+                f(access(write, start, count as u8));
             }
             start += count;
         }
-        found.into_iter().flatten()
     }
 }

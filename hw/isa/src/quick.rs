@@ -341,6 +341,7 @@ pub(crate) fn write_plain(id: FormId, index: usize, bits: u128, arg: &Arg) -> Op
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::operand::{read, read_register};
 
     /// The quick answer exists for every form that a compiler emits.
     #[test]
@@ -392,6 +393,29 @@ mod tests {
                                 }
                             }
                         }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The short way to a register tells what the long one does, whatever the bits are.
+    #[test]
+    fn quick_registers_are_the_general_ones() {
+        let mut state = 1u128;
+        for &id in FormId::ALL {
+            for op in id.form().operands {
+                for round in 0..500 {
+                    state = state.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645) + 1;
+                    let random = state ^ state >> 64 ^ state << 64;
+                    let bits = if round % 2 == 0 {
+                        random
+                    } else {
+                        random & state
+                    };
+                    if let Some((reg, kill)) = read_register(op, bits) {
+                        let arg = read(op, bits);
+                        assert_eq!((Value::Reg(reg), kill), (arg.value, arg.kill), "{id:?}");
                     }
                 }
             }

@@ -5,7 +5,7 @@
 //! that are inactive meanwhile stay as they are, so this is the liveness that allocation wants. (Releasing a register is
 //! another matter: see the release pass.)
 
-use crate::ir::{Block, End, Function, Value};
+use crate::ir::{Block, BlockData, End, Function, Value};
 
 /// A set of values.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -65,6 +65,20 @@ impl ValueSet {
         changed
     }
 
+    /// Adds what is in `other` but not in `except`; true if that added any.
+    fn add_without(&mut self, other: &ValueSet, except: &ValueSet) -> bool {
+        if self.words.len() < other.words.len() {
+            self.words.resize(other.words.len(), 0);
+        }
+        let mut changed = false;
+        for (i, (a, b)) in self.words.iter_mut().zip(&other.words).enumerate() {
+            let more = b & !except.words.get(i).copied().unwrap_or(0);
+            changed |= more & !*a != 0;
+            *a |= more;
+        }
+        changed
+    }
+
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -104,10 +118,20 @@ impl Liveness {
     pub fn of(function: &Function) -> Liveness {
         let empty = ValueSet::new(function.num_values);
         let count = function.blocks.len();
+        // A block is walked through once: what it needs from before, and what it defines.
+        let (mut live_in, mut defined) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        for data in &function.blocks {
+            let (needed, defines) = transfer(data, &empty);
+            live_in.push(needed);
+            defined.push(defines);
+        }
         let mut this = Liveness {
-            live_in: vec![empty.clone(); count],
+            live_in,
             live_out: vec![empty; count],
         };
+        // From the end on, every successor comes before its predecessors unless there is a loop.
+        let is_loop = |b: &BlockData| matches!(b.end, End::EndLoop { .. });
+        let loops = function.blocks.iter().any(is_loop);
         let mut changed = true;
         while changed {
             changed = false;
@@ -116,6 +140,9 @@ impl Liveness {
                 for next in function.successors(block) {
                     out.union_with(&this.live_in[next.index()]);
                     let data = &function.blocks[next.index()];
+                    if data.phis.is_empty() {
+                        continue;
+                    }
                     let edge = data.preds.iter().position(|p| *p == block);
                     for phi in &data.phis {
                         if let Some(value) = edge.and_then(|e| phi.srcs[e].value()) {
@@ -123,12 +150,10 @@ impl Liveness {
                         }
                     }
                 }
-                let live = transfer(function, block, out.clone());
+                let through = &defined[block.index()];
+                let more = this.live_in[block.index()].add_without(&out, through);
+                changed |= more && loops;
                 this.live_out[block.index()] = out;
-                if live != this.live_in[block.index()] {
-                    this.live_in[block.index()] = live;
-                    changed = true;
-                }
             }
         }
         this
@@ -147,23 +172,26 @@ impl Liveness {
     }
 }
 
-fn transfer(function: &Function, block: Block, mut live: ValueSet) -> ValueSet {
-    let data = &function.blocks[block.index()];
+/// What a block needs from before for itself, and what it defines.
+fn transfer(data: &BlockData, empty: &ValueSet) -> (ValueSet, ValueSet) {
+    let (mut needed, mut defined) = (empty.clone(), empty.clone());
     if let End::If { cond, .. } = &data.end {
         for value in cond.srcs().iter().filter_map(|s| s.value()) {
-            live.insert(value);
+            needed.insert(value);
         }
     }
     for instr in data.instrs.iter().rev() {
         instr.for_each_dst_value(|value| {
-            live.remove(value);
+            needed.remove(value);
+            defined.insert(value);
         });
         instr.for_each_src_value(|value| {
-            live.insert(value);
+            needed.insert(value);
         });
     }
     for phi in &data.phis {
-        live.remove(phi.dst);
+        needed.remove(phi.dst);
+        defined.insert(phi.dst);
     }
-    live
+    (needed, defined)
 }

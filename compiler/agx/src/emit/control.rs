@@ -17,7 +17,7 @@ use agx_isa::{File, FormId, Instr as Machine, Reg, Value};
 
 use super::defined::Defined;
 use super::encode::{always, literal, predicate};
-use super::facts::Facts;
+use super::facts::{Facts, named};
 use super::layout::{Label, Layout, When};
 use super::plan::{Plan, Side};
 use super::regs::RegSet;
@@ -76,6 +76,8 @@ pub(super) struct Emitter<'f> {
     scopes: Vec<Scope>,
     /// Pure waits so far.
     pub(super) waits: u32,
+    /// Registers that the code names so far.
+    pub(super) named: RegSet,
     /// Defined registers behind the code emitted last.
     now_defined: RegSet,
     /// An arm to be emitted as straight code in front of the next block.
@@ -99,9 +101,16 @@ impl<'f> Emitter<'f> {
             layout: Layout::default(),
             scopes: Vec::new(),
             waits: 0,
+            named: RegSet::EMPTY,
             now_defined: RegSet::EMPTY,
             inlined: None,
         }
+    }
+
+    /// Adds an instruction that no operation stands for.
+    fn push(&mut self, machine: Machine) {
+        self.named |= named(&machine);
+        self.layout.push(machine);
     }
 
     /// All blocks.
@@ -137,6 +146,7 @@ impl<'f> Emitter<'f> {
         let run = waits::emit(&items, self.defined.at(start))?;
         run.code.into_iter().for_each(|m| self.layout.push(m));
         self.waits += run.waits;
+        self.named |= run.named;
         self.now_defined = run.defined;
         Ok(last)
     }
@@ -168,7 +178,7 @@ impl<'f> Emitter<'f> {
                 // Every lane that gets here leaves: the pop does that.
                 Closes::Loop => self.end_loop(false)?,
             },
-            End::Stop => self.layout.push(plain(FormId::Stop)),
+            End::Stop => self.push(plain(FormId::Stop)),
         }
         Ok(block + 1)
     }
@@ -195,7 +205,7 @@ impl<'f> Emitter<'f> {
             IF_BANK
         };
         let test = predicate(cond, bank, kills)?;
-        self.layout.push(test.machine);
+        self.push(test.machine);
         self.push_scope(CONDITIONAL, bank.into(), test.inverted)?;
         let scope = Scope::If {
             else_label: self.layout.label(),
@@ -231,7 +241,7 @@ impl<'f> Emitter<'f> {
             return Ok(None);
         }
         let test = predicate(cond, IF_BANK, self.releases.at_end(block))?;
-        self.layout.push(test.machine);
+        self.push(test.machine);
         self.update(IF_BANK, !test.inverted ^ (side == Side::Else))?;
         self.now_defined = self.now_defined.without(self.releases.at_end(block));
         self.inlined = Some(staying);
@@ -256,7 +266,7 @@ impl<'f> Emitter<'f> {
         machine
             .set_operand("bank", bank)
             .map_err(|illegal| illegal.to_string())?;
-        self.layout.push(machine);
+        self.push(machine);
         Ok(())
     }
 
@@ -268,7 +278,7 @@ impl<'f> Emitter<'f> {
             .set_modifier("kind", kind_code(kind))
             .and_then(|()| machine.set_operand("source", source))
             .map_err(|illegal| illegal.to_string())?;
-        self.layout.push(machine);
+        self.push(machine);
         Ok(())
     }
 
@@ -277,7 +287,7 @@ impl<'f> Emitter<'f> {
         machine
             .set_modifier("kind", kind_code(kind))
             .map_err(|illegal| illegal.to_string())?;
-        self.layout.push(machine);
+        self.push(machine);
         Ok(())
     }
 
@@ -299,7 +309,7 @@ impl<'f> Emitter<'f> {
         let (else_label, pop_label, uniform) = (*else_label, *pop_label, *uniform);
         let arm = *else_block..*merge;
         self.layout.place(else_label);
-        self.layout.push(plain(FormId::Else));
+        self.push(plain(FormId::Else));
         self.skip(arm, uniform, pop_label);
         Ok(())
     }
@@ -410,14 +420,14 @@ impl<'f> Emitter<'f> {
             ));
         }
         let reg = self.defined_register(block)?;
-        self.layout.push(always(depth as u8, reg)?);
+        self.push(always(depth as u8, reg)?);
         let mut machine = Machine::new(FormId::Break);
         let bank = Value::Reg(Reg::new(File::Predicate, depth as u16));
         machine
             .set_operand("depth", bank)
             .and_then(|()| machine.set_modifier("scopes2", 2 + crossed as u64))
             .map_err(|illegal| illegal.to_string())?;
-        self.layout.push(machine);
+        self.push(machine);
         Ok(())
     }
 
@@ -429,7 +439,7 @@ impl<'f> Emitter<'f> {
         // None has one: make one of a register that nobody needs.
         match (!self.releases.needed_behind(block)).first() {
             Some(reg) if reg <= 63 => {
-                self.layout.push(literal(Dst::Reg(reg), 0)?);
+                self.push(literal(Dst::Reg(reg), 0)?);
                 Ok(reg)
             }
             _ => Err("no register is free for a break's condition".into()),

@@ -6,28 +6,20 @@ use agx_isa::{
     Value,
 };
 
+use super::encode::Sequence;
 use super::regs::RegSet;
 
 /// The base of a device access.
+///
+/// Whether two of them may address the same memory, isa-2, 9.4 (rule 5) tells by equal base fields. That suffices among
+/// uniform pairs, which are pointers to different things; what is in registers may be any of them, or the same pointer
+/// in several registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pointer {
     /// Uniform pair.
     Uniform(u16),
     /// Register pair.
     Regs,
-}
-
-impl Pointer {
-    /// May two bases address the same memory?
-    ///
-    /// isa-2, 9.4 (rule 5) goes by equal base fields. That suffices among uniform pairs, which are pointers to different
-    /// things; what is in registers may be any of them, or the same pointer in several registers.
-    pub(super) fn may_alias(self, other: Pointer) -> bool {
-        match (self, other) {
-            (Pointer::Uniform(a), Pointer::Uniform(b)) => a == b,
-            _ => true,
-        }
-    }
 }
 
 /// What one operation touches.
@@ -59,11 +51,18 @@ pub(super) struct Facts {
     pub(super) scratch: Option<(u16, bool)>,
     /// Every slot must be idle before it.
     pub(super) drains: bool,
+    /// The machine instructions that these facts are of: what the operation becomes with nothing to wait for.
+    pub(super) plain: Sequence,
 }
 
 impl Facts {
+    /// Registers that the operation names.
+    pub(super) fn named(&self) -> RegSet {
+        self.reads | self.writes
+    }
+
     /// Of a sequence.
-    pub(super) fn of(sequence: &[Machine]) -> Facts {
+    pub(super) fn of(sequence: Sequence) -> Facts {
         let mut facts = Facts {
             reads: RegSet::EMPTY,
             writes: RegSet::EMPTY,
@@ -78,17 +77,19 @@ impl Facts {
             private: None,
             scratch: None,
             drains: false,
+            plain: Sequence::new(),
         };
-        for machine in sequence {
+        for machine in &sequence {
             facts.add(machine);
         }
+        facts.plain = sequence;
         facts
     }
 
     fn add(&mut self, machine: &Machine) {
         let (mut reads, mut kills) = (RegSet::EMPTY, RegSet::EMPTY);
         let mut writes = RegSet::EMPTY;
-        for access in machine.accesses() {
+        machine.for_each_access(|access| {
             let read = access.kind == AccessKind::Read;
             match access.reg.file {
                 File::Gpr => {
@@ -98,7 +99,7 @@ impl Facts {
                         if access.reg.half == Half::Whole {
                             self.whole |= regs;
                         }
-                        continue;
+                        return;
                     }
                     reads |= regs;
                     if access.kill {
@@ -111,7 +112,7 @@ impl Facts {
                 File::Scratch => self.scratch = Some((access.reg.index, !read)),
                 _ => {}
             }
-        }
+        });
         // Of a sequence, what it reads before it writes.
         self.reads |= reads.without(self.writes);
         self.lost |= kills;
@@ -163,6 +164,17 @@ fn pointer(base: Option<Arg>) -> Option<Pointer> {
     }
 }
 
+/// General registers that a machine instruction names.
+pub(super) fn named(machine: &Machine) -> RegSet {
+    let mut regs = RegSet::EMPTY;
+    machine.for_each_access(|access| {
+        if access.reg.file == File::Gpr {
+            regs |= RegSet::range(access.reg.index as u8, access.count);
+        }
+    });
+    regs
+}
+
 /// Registers that the operand of this name reads.
 pub(super) fn operand_registers(machine: &Machine, name: &str) -> RegSet {
     let Some(index) = machine.form().operand(name) else {
@@ -174,13 +186,13 @@ pub(super) fn operand_registers(machine: &Machine, name: &str) -> RegSet {
 /// Registers that an operand reads.
 pub(super) fn read_by(machine: &Machine, operand: usize) -> RegSet {
     let mut regs = RegSet::EMPTY;
-    for access in machine.accesses() {
+    machine.for_each_access(|access| {
         if access.operand == operand
             && access.kind == AccessKind::Read
             && access.reg.file == File::Gpr
         {
             regs |= RegSet::range(access.reg.index as u8, access.count);
         }
-    }
+    });
     regs
 }

@@ -19,6 +19,7 @@
 //! Facts about instructions are asked of `agx-isa`, whose table holds them; the rules are those of isa-2.
 
 pub mod accept;
+mod consumers;
 mod control;
 mod cycles;
 mod defined;
@@ -36,10 +37,10 @@ mod tests;
 
 pub use accept::{accepts, accepts_cond};
 
-use agx_isa::{AccessKind, File, FormId, Instr as Machine};
+use agx_isa::{FormId, Instr as Machine};
 
 use crate::binary::Statistics;
-use crate::ir::{Dst, End, Function, Instr, Ref};
+use crate::ir::{BlockData, Dst, End, Function, Instr, Ref};
 use defined::Defined;
 use encode::{Context, encode};
 use facts::Facts;
@@ -75,7 +76,7 @@ pub fn run(function: &Function) -> Result<Code, String> {
     let defined = Defined::of(function, &facts, &ends);
     let mut emitter = control::Emitter::new(function, &plan, &releases, &facts, &defined);
     emitter.emit()?;
-    let waits = emitter.waits;
+    let (waits, named) = (emitter.waits, emitter.named);
     let laid = emitter.layout.finish()?;
     let scratch_words = scratch_words(function);
     let count = |f: fn(&Instr) -> u32| -> u32 {
@@ -92,7 +93,7 @@ pub fn run(function: &Function) -> Result<Code, String> {
             Instr::Swap(_) => 3,
             _ => 0,
         }),
-        gprs: gprs(&laid.code),
+        gprs: named.extent(),
         spills: count(|instr| matches!(instr, Instr::Spill(_)).into()),
         fills: count(|instr| matches!(instr, Instr::Fill(_)).into()),
         scratch: 4 * scratch_words,
@@ -138,17 +139,17 @@ fn check(function: &Function) -> Result<(), String> {
 
 /// What each instruction of each block touches.
 fn facts_of(function: &Function, releases: &Releases) -> Result<Vec<Vec<Facts>>, String> {
-    let block = |(index, block): (usize, &crate::ir::BlockData)| {
-        let instr = |(at, instr): (usize, &Instr)| {
+    let block = |(index, block): (usize, &BlockData)| {
+        let mut facts = Vec::with_capacity(block.instrs.len());
+        for (at, instr) in block.instrs.iter().enumerate() {
             let ctx = Context {
                 kills: releases.at(index, at),
                 ..Context::PLAIN
             };
-            Ok(Facts::of(&encode(instr, &ctx)?))
-        };
-        let facts: Result<Vec<Facts>, String> =
-            block.instrs.iter().enumerate().map(instr).collect();
-        facts.map_err(|error| format!("b{index}: {error}"))
+            let sequence = encode(instr, &ctx).map_err(|error| format!("b{index}: {error}"))?;
+            facts.push(Facts::of(sequence));
+        }
+        Ok(facts)
     };
     function.blocks.iter().enumerate().map(block).collect()
 }
@@ -166,21 +167,6 @@ fn scratch_words(function: &Function) -> u32 {
         .max()
         .unwrap_or(0)
         .max(function.scratch_words)
-}
-
-/// One more than the highest register that the code names.
-fn gprs(code: &[Machine]) -> u32 {
-    let mut all = RegSet::EMPTY;
-    for access in code.iter().flat_map(Machine::accesses) {
-        let names = matches!(
-            access.kind,
-            AccessKind::Read | AccessKind::Write | AccessKind::LateWrite
-        );
-        if names && access.reg.file == File::Gpr {
-            all |= RegSet::range(access.reg.index as u8, access.count);
-        }
-    }
-    all.extent()
 }
 
 /// Each instruction with the loops around it: backward branches tell.

@@ -8,7 +8,7 @@ use std::ops::{BitAnd, BitOr, BitOrAssign, Not};
 pub(crate) struct RegSet(u128);
 
 /// Number of general registers (isa-1, 1.2; HW).
-const COUNT: u32 = 96;
+pub(crate) const COUNT: u32 = 96;
 
 impl RegSet {
     /// None.
@@ -25,13 +25,16 @@ impl RegSet {
     /// `count` registers from `first` on.
     #[must_use]
     pub(crate) const fn range(first: u8, count: u8) -> RegSet {
-        let mut bits = 0u128;
-        let mut i = 0;
-        while i < count as u32 && first as u32 + i < COUNT {
-            bits |= 1 << (first as u32 + i);
-            i += 1;
+        if first as u32 >= COUNT || count as u32 >= COUNT {
+            // Nothing, or too much for the shift below.
+            let all = if (first as u32) < COUNT {
+                u128::MAX << first
+            } else {
+                0
+            };
+            return RegSet(all & RegSet::ALL.0);
         }
-        RegSet(bits)
+        RegSet((((1 << count) - 1) << first) & RegSet::ALL.0)
     }
 
     /// Is it in the set?
@@ -72,6 +75,16 @@ impl RegSet {
         } else {
             Some(self.0.trailing_zeros() as u8)
         }
+    }
+
+    /// In ascending order.
+    pub(crate) fn iter(self) -> impl Iterator<Item = u8> {
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            let first = (rest != 0).then(|| rest.trailing_zeros() as u8)?;
+            rest &= rest - 1;
+            Some(first)
+        })
     }
 
     /// One more than the highest register.

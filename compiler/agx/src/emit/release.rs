@@ -8,7 +8,7 @@
 //! Arms that no lane takes run as well, under an empty mask, so uniform branches are no different.
 
 use super::regs::RegSet;
-use crate::ir::{Closes, End, Format, Function, Instr, SfuType, Src};
+use crate::ir::{BlockData, Closes, End, Format, Function, Instr, SfuType, Src};
 
 /// What may be released, for each instruction.
 pub(super) struct Releases {
@@ -39,9 +39,9 @@ impl Releases {
             after |= condition;
             let mut kills = vec![RegSet::EMPTY; block.instrs.len()];
             for (instr, kill) in block.instrs.iter().zip(&mut kills).rev() {
-                let (reads, writes) = touches(instr);
+                let touched @ (reads, writes) = touches(instr);
                 *kill = reads.without(after | writes);
-                after = before(instr, after) | held[index];
+                after = before(instr, touched, after) | held[index];
             }
             this.kills.push(kills);
         }
@@ -80,14 +80,27 @@ pub(super) fn touches(instr: &Instr) -> (RegSet, RegSet) {
     (reads, writes)
 }
 
-/// Live registers in front of an instruction, from those behind it.
-fn before(instr: &Instr, live: RegSet) -> RegSet {
-    let (reads, writes) = touches(instr);
+/// Live registers in front of an instruction, from those that it touches and those live behind it.
+fn before(instr: &Instr, (reads, writes): (RegSet, RegSet), live: RegSet) -> RegSet {
     if writes_half(instr) {
         // The other half stays, and whoever copies the register reads it.
         return live | reads | writes;
     }
     live.without(writes) | reads
+}
+
+/// What a block uses before it defines it, and what it defines.
+fn transfer(block: &BlockData) -> (RegSet, RegSet) {
+    let mut uses = condition_reads(&block.end);
+    let mut defines = RegSet::EMPTY;
+    for instr in block.instrs.iter().rev() {
+        let touched = touches(instr);
+        uses = before(instr, touched, uses);
+        if !writes_half(instr) {
+            defines |= touched.1;
+        }
+    }
+    (uses, defines)
 }
 
 /// Does it write half of its destination?
@@ -128,6 +141,8 @@ impl LaneLiveness {
             into: vec![RegSet::EMPTY; count],
             out: vec![RegSet::EMPTY; count],
         };
+        // What is live in front of a block: what it uses, and what is live behind it but for what it defines.
+        let transfers: Vec<(RegSet, RegSet)> = function.blocks.iter().map(transfer).collect();
         let mut changed = true;
         while changed {
             changed = false;
@@ -136,12 +151,9 @@ impl LaneLiveness {
                 for next in function.successors(block) {
                     live |= this.into[next.index()];
                 }
-                let data = &function.blocks[block.index()];
                 this.out[block.index()] = live;
-                live |= condition_reads(&data.end);
-                for instr in data.instrs.iter().rev() {
-                    live = before(instr, live);
-                }
+                let (uses, defines) = transfers[block.index()];
+                live = live.without(defines) | uses;
                 changed |= this.into[block.index()] != live;
                 this.into[block.index()] = live;
             }

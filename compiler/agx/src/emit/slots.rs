@@ -21,8 +21,9 @@ pub(super) struct Outstanding {
     pub(super) one_word: RegSet,
     /// Sources that must not change.
     pub(super) held: RegSet,
-    /// Bases of device accesses.
-    device: Vec<Pointer>,
+    /// Uniform pairs that are bases of device accesses, one bit each (there are 128), and whether registers are any.
+    device_pairs: u128,
+    device_registers: bool,
     threadgroup: bool,
     private: bool,
     /// Scratch words, and whether they are saved.
@@ -43,10 +44,10 @@ impl Outstanding {
         if facts.one_word {
             self.one_word |= facts.writes;
         }
-        if let Some((base, _)) = facts.device
-            && !self.device.contains(&base)
-        {
-            self.device.push(base);
+        match facts.device {
+            Some((Pointer::Uniform(pair), _)) => self.device_pairs |= 1 << (pair & 127),
+            Some((Pointer::Regs, _)) => self.device_registers = true,
+            None => {}
         }
         self.threadgroup |= facts.threadgroup.is_some();
         self.private |= facts.private.is_some();
@@ -61,7 +62,11 @@ impl Outstanding {
             self.scratch.iter().any(clash)
         };
         let device = |(base, op): (Pointer, MemoryOp)| {
-            writes(Some(op)) && self.device.iter().any(|other| other.may_alias(base))
+            let alias = match base {
+                Pointer::Uniform(pair) => self.device_pairs >> (pair & 127) & 1 == 1,
+                Pointer::Regs => self.device_pairs != 0,
+            };
+            writes(Some(op)) && (alias || self.device_registers)
         };
         facts.drains
             || self.pending.meets(facts.reads | facts.writes)
@@ -150,11 +155,20 @@ impl Slots {
     /// consumers do not wait for each other. When none is idle, or the form has but one slot, the producer joins the
     /// group whose consumer is nearest: a slot completes when everything on it has (isa-2, 9.1; HW), so whoever waits
     /// first waits for the whole group, and the others find their registers settled.
-    pub(super) fn choose(&self, facts: &Facts, consumer: usize, fixed_ahead: bool) -> u8 {
+    ///
+    /// The slots in `settled` count as idle: the producer itself waits for them.
+    pub(super) fn choose(
+        &self,
+        facts: &Facts,
+        consumer: usize,
+        fixed_ahead: bool,
+        settled: SlotMask,
+    ) -> u8 {
         if let Some(slot) = facts.fixed_slot {
             return slot;
         }
-        let together = |slot: &u8| self.group(*slot).is_some_and(|g| g.consumer == consumer);
+        let group = |slot: u8| self.group(slot).filter(|_| !settled.contains(slot));
+        let together = |slot: &u8| group(*slot).is_some_and(|g| g.consumer == consumer);
         if let Some(slot) = ORDER.into_iter().find(together) {
             return slot;
         }
@@ -163,12 +177,12 @@ impl Slots {
             .into_iter()
             .filter(|slot| !(fixed_ahead && *slot == FIXED))
             .collect();
-        let idle = |slot: &u8| self.group(*slot).is_none();
+        let idle = |slot: &u8| group(*slot).is_none();
         if let Some(slot) = usable.iter().copied().find(idle) {
             return slot;
         }
         // Better late for an old group, most of which has arrived by then, than early for a new one.
-        let distance = |slot: &u8| match self.group(*slot) {
+        let distance = |slot: &u8| match group(*slot) {
             Some(group) if group.consumer >= consumer => group.consumer - consumer,
             Some(group) => 2 * (consumer - group.consumer),
             None => 0,

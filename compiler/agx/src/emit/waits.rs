@@ -8,12 +8,13 @@
 
 use agx_isa::{Instr as Machine, SlotMask};
 
+use super::consumers;
 use super::defined;
 use super::encode::{Context, Sequence, encode, wait_move};
-use super::facts::{Facts, read_by};
+use super::facts::{Facts, named, read_by};
 use super::regs::RegSet;
-use super::slots::{Outstanding, Slots};
-use crate::ir::{AtomicOp, Instr};
+use super::slots::Slots;
+use crate::ir::{AtomicOp, Instr, Mov, Ref, Src};
 
 /// One operation of a run of straight code.
 pub(super) struct Item<'a> {
@@ -32,6 +33,8 @@ pub(super) struct Run {
     pub(super) waits: u32,
     /// Registers that are defined behind it.
     pub(super) defined: RegSet,
+    /// Registers that it names.
+    pub(super) named: RegSet,
 }
 
 /// Emits a run of straight code, behind which every slot is idle. `defined`: registers with a value where it begins.
@@ -43,11 +46,13 @@ pub(super) fn emit(items: &[Item<'_>], defined: RegSet) -> Result<Run, String> {
         items,
         slots: Slots::default(),
         run: Run {
+            code: Vec::with_capacity(items.len() + items.len() / 4 + 2),
             defined,
             ..Run::default()
         },
         last: None,
         fixed_from: fixed_ahead(items),
+        consumers: consumers::of(items.iter().map(|item| item.facts)),
         recent: None,
     };
     for index in 0..items.len() {
@@ -88,6 +93,8 @@ struct Emitter<'a> {
     run: Run,
     last: Option<Last>,
     fixed_from: Vec<usize>,
+    /// For each producer, the first operation that waits for it.
+    consumers: Vec<usize>,
     /// The producer issued last, and its slot.
     recent: Option<(usize, u8)>,
 }
@@ -99,8 +106,11 @@ impl Emitter<'_> {
             facts,
             kills,
         } = self.items[index];
-        let needed = self.slots.needed(facts);
-        let pending = self.slots.pending(self.slots.active());
+        let active = self.slots.active();
+        let (needed, pending) = match active.is_empty() {
+            true => (SlotMask::NONE, RegSet::EMPTY),
+            false => (self.slots.needed(facts), self.slots.pending(active)),
+        };
         let mut ctx = Context {
             waits: needed,
             late: self.slots.pending(needed),
@@ -108,23 +118,33 @@ impl Emitter<'_> {
             idle: self.run.defined.without(pending).first(),
             ..Context::PLAIN
         };
-        let consumer = facts.late.then(|| self.first_consumer(index));
+        let consumer = facts.late.then(|| self.consumers[index]);
         if let Some(consumer) = consumer {
-            let mut after = self.slots.clone();
-            after.settle(needed);
-            ctx.slot = after.choose(facts, consumer, self.fixed_from[index] < consumer);
+            let fixed_ahead = self.fixed_from[index] < consumer;
+            ctx.slot = self.slots.choose(facts, consumer, fixed_ahead, needed);
             // Nobody here consumes it, so its slot has to be settled where the run ends. The load issued just before
             // arrives at about the same time: whoever waits for that one settles both.
             if consumer >= self.items.len()
                 && facts.fixed_slot.is_none()
                 && let Some((before, slot)) = self.recent
                 && before + 1 == index
-                && after.outstanding(slot).is_some()
+                && !needed.contains(slot)
+                && self.slots.outstanding(slot).is_some()
             {
                 ctx.slot = slot;
             }
         }
-        let mut sequence = encode(instr, &ctx)?;
+        let items = self.items;
+        let mut made;
+        let mut sequence: &[Machine] = if !is_plain(&items[index], &ctx) {
+            made = encode(instr, &ctx)?;
+            &made
+        } else if facts.late && facts.fixed_slot.is_none() {
+            made = on_slot(facts.plain.clone(), ctx.slot)?;
+            &made
+        } else {
+            &facts.plain
+        };
         let carried = match sequence.first() {
             Some(first) if !needed.is_empty() => self.carried(instr, first, needed),
             _ => SlotMask::NONE,
@@ -137,10 +157,11 @@ impl Emitter<'_> {
                 self.wait_for(needed)?;
                 SlotMask::NONE
             };
-            sequence = encode(instr, &ctx)?;
+            made = encode(instr, &ctx)?;
+            sequence = &made;
         }
         self.slots.settle(needed);
-        self.push(index, ctx, &sequence);
+        self.push(index, ctx, sequence);
         if let Some(consumer) = consumer {
             self.slots.produce(ctx.slot, facts, consumer);
             self.recent = Some((index, ctx.slot));
@@ -149,21 +170,14 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    fn push(&mut self, item: usize, ctx: Context, sequence: &Sequence) {
+    fn push(&mut self, item: usize, ctx: Context, sequence: &[Machine]) {
         let start = self.run.code.len();
-        self.run.code.extend(sequence);
+        self.run.code.extend_from_slice(sequence);
+        self.run.named |= self.items[item].facts.named();
         // A wait would hold a producer back, and what depends on it; an atomic waits for its data only.
         let Item { instr, facts, .. } = self.items[item];
         let open = !facts.late && !matches!(instr, Instr::Atomic(_)) && !sequence.is_empty();
         self.last = open.then_some(Last { item, ctx, start });
-    }
-
-    /// The first operation behind a producer that waits for it; the end of the code when there is none.
-    fn first_consumer(&self, producer: usize) -> usize {
-        let outstanding = Outstanding::of(self.items[producer].facts);
-        let behind = self.items.iter().enumerate().skip(producer + 1);
-        let mut waiting = behind.filter(|(_, item)| outstanding.conflicts(item.facts));
-        waiting.next().map_or(self.items.len(), |(index, _)| index)
     }
 
     /// The slots in the instruction's wait field for which that wait counts.
@@ -226,6 +240,7 @@ impl Emitter<'_> {
     /// A copy of a register to itself that waits.
     fn wait_for(&mut self, slots: SlotMask) -> Result<(), String> {
         let machine = wait_move(self.slots.register(slots), slots)?;
+        self.run.named |= named(&machine);
         self.run.code.push(machine);
         self.run.waits += 1;
         self.last = None;
@@ -239,6 +254,24 @@ impl Emitter<'_> {
         }
         Ok(self.run)
     }
+}
+
+/// The same with its late result on this slot.
+fn on_slot(mut sequence: Sequence, slot: u8) -> Result<Sequence, String> {
+    for machine in sequence.iter_mut().filter(|m| m.completes().is_some()) {
+        let done = machine.set_completion(slot);
+        done.map_err(|illegal| illegal.to_string())?;
+    }
+    Ok(sequence)
+}
+
+/// Does nothing but the slot of an operation's encoding depend on its place, so that it is the one that its facts were
+/// read off?
+fn is_plain(item: &Item<'_>, ctx: &Context) -> bool {
+    // A copy of a uniform names a register whose value does not matter.
+    let is_uniform = |src: &Src| matches!(src.from, Ref::Uniform(_));
+    let fixed = !matches!(item.instr, Instr::Mov(Mov { src, .. }) if is_uniform(src));
+    fixed && ctx.waits.is_empty()
 }
 
 /// An operand that is no register.

@@ -5,14 +5,7 @@
 //! a loop go, too.
 
 use crate::analysis::ValueSet;
-use crate::ir::{Block, End, Function, Instr, Value};
-
-/// Where a value comes from.
-#[derive(Clone, Copy)]
-enum Origin {
-    Instr(Block, usize),
-    Phi(Block, usize),
-}
+use crate::ir::{End, Function, Instr};
 
 /// Removes dead instructions and phis; makes unused results of atomics none.
 pub(crate) fn eliminate_dead_code(function: &mut Function) {
@@ -30,45 +23,39 @@ pub(crate) fn eliminate_dead_code(function: &mut Function) {
     }
 }
 
+/// The values that something with effects, or a condition, needs. Users stand behind what they use, so one walk from the
+/// end finds them all; but what comes around a loop to a phi is found too late, and takes another walk.
 fn mark(function: &Function) -> ValueSet {
-    let mut origins: Vec<Option<Origin>> = vec![None; function.num_values as usize];
     let mut live = ValueSet::new(function.num_values);
-    let mut work = Vec::new();
-    let need = |value: Value, live: &mut ValueSet, work: &mut Vec<Value>| {
-        if live.insert(value) {
-            work.push(value);
-        }
-    };
-    for id in function.block_ids() {
-        let block = &function.blocks[id.index()];
-        for (i, phi) in block.phis.iter().enumerate() {
-            origins[phi.dst.0 as usize] = Some(Origin::Phi(id, i));
-        }
-        for (i, instr) in block.instrs.iter().enumerate() {
-            instr.for_each_dst_value(|v| origins[v.0 as usize] = Some(Origin::Instr(id, i)));
-            if instr.has_effects() {
-                instr.for_each_src_value(|v| need(v, &mut live, &mut work));
-            }
-        }
-        if let End::If { cond, .. } = &block.end {
-            for value in cond.srcs().iter().filter_map(|s| s.value()) {
-                need(value, &mut live, &mut work);
-            }
-        }
-    }
-    while let Some(value) = work.pop() {
-        match origins[value.0 as usize] {
-            Some(Origin::Instr(block, i)) => {
-                let instr = &function.blocks[block.index()].instrs[i];
-                instr.for_each_src_value(|v| need(v, &mut live, &mut work));
-            }
-            Some(Origin::Phi(block, i)) => {
-                let phi = &function.blocks[block.index()].phis[i];
-                for v in phi.srcs.iter().filter_map(|s| s.value()) {
-                    need(v, &mut live, &mut work);
+    let mut again = true;
+    while again {
+        again = false;
+        for id in function.block_ids().rev() {
+            let block = &function.blocks[id.index()];
+            if let End::If { cond, .. } = &block.end {
+                for value in cond.srcs().iter().filter_map(|s| s.value()) {
+                    live.insert(value);
                 }
             }
-            None => {}
+            for instr in block.instrs.iter().rev() {
+                let mut needed = instr.has_effects();
+                instr.for_each_dst_value(|v| needed |= live.contains(v));
+                if needed {
+                    instr.for_each_src_value(|v| {
+                        live.insert(v);
+                    });
+                }
+            }
+            for phi in &block.phis {
+                if !live.contains(phi.dst) {
+                    continue;
+                }
+                for (src, pred) in phi.srcs.iter().zip(&block.preds) {
+                    if let Some(value) = src.value() {
+                        again |= live.insert(value) && *pred >= id;
+                    }
+                }
+            }
         }
     }
     live

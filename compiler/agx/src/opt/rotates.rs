@@ -12,23 +12,33 @@
 
 use std::collections::HashMap;
 
-use crate::ir::{Dst, Function, Instr, Logic, LogicOp, Rotate, Src, Value};
+use crate::ir::{BlockData, Dst, Function, Instr, Logic, LogicOp, Rotate, Src, Value};
 
 /// Rewrites every such tree within a block.
 pub(crate) fn factor_rotates(function: &mut Function) {
+    let rotates = |block: &BlockData| {
+        let is_rotate = |instr: &Instr| matches!(instr, Instr::Rotate(_));
+        block.instrs.iter().any(is_rotate)
+    };
+    // Most functions have none.
+    if !function.blocks.iter().any(rotates) {
+        return;
+    }
     let uses = use_counts(function);
     let mut num_values = function.num_values;
-    for block in &mut function.blocks {
-        let mut made: HashMap<Value, Instr> = HashMap::new();
-        let mut out = Vec::with_capacity(block.instrs.len());
-        for instr in std::mem::take(&mut block.instrs) {
+    for block in function.blocks.iter_mut().filter(|b| rotates(b)) {
+        let instrs = std::mem::take(&mut block.instrs);
+        let mut made: HashMap<Value, usize> = HashMap::new();
+        let mut out = Vec::with_capacity(instrs.len());
+        for (at, instr) in instrs.iter().enumerate() {
             let mut pass = Tree {
+                instrs: &instrs,
                 made: &made,
                 uses: &uses,
                 rotates: Vec::new(),
                 others: Vec::new(),
             };
-            match xor_of(&instr) {
+            match xor_of(instr) {
                 // A part of a larger tree is left to its root.
                 Some((dst, a, b)) if pass.gathers(a, b) => {
                     pass.rewrite(dst, &mut num_values, &mut out);
@@ -36,7 +46,7 @@ pub(crate) fn factor_rotates(function: &mut Function) {
                 _ => out.push(instr.clone()),
             }
             instr.for_each_dst_value(|v| {
-                made.insert(v, instr.clone());
+                made.insert(v, at);
             });
         }
         block.instrs = out;
@@ -75,7 +85,9 @@ fn xor_of(instr: &Instr) -> Option<(Value, Src, Src)> {
 
 /// The leaves of a tree of exclusive "or".
 struct Tree<'a> {
-    made: &'a HashMap<Value, Instr>,
+    instrs: &'a [Instr],
+    /// Where in the block each value is made.
+    made: &'a HashMap<Value, usize>,
     uses: &'a [u32],
     /// Rotated value and amount to the right.
     rotates: Vec<(Src, u8)>,
@@ -101,7 +113,7 @@ impl Tree<'_> {
 
     fn leaf(&mut self, src: Src, depth: u32) {
         let single = src.value().filter(|v| self.uses[v.0 as usize] == 1);
-        match single.and_then(|v| self.made.get(&v)) {
+        match single.and_then(|v| Some(&self.instrs[*self.made.get(&v)?])) {
             Some(Instr::Rotate(Rotate { a, amount, .. })) => self.rotates.push((*a, *amount)),
             Some(instr) if depth < 4 => match xor_of(instr) {
                 Some((_, a, b)) => {

@@ -10,8 +10,14 @@
 //! Constants and system registers wait until just before their first reader: they cost nothing to make, but hold a
 //! register from then on.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+
+use arrayvec::ArrayVec;
+
 use crate::analysis::{Liveness, ValueSet};
-use crate::ir::{Block, End, Function, Instr, Value};
+use crate::ir::{Block, End, Function, Instr, Src, Value};
 
 /// Live values from which on pressure decides.
 const BUSY: usize = 56;
@@ -30,59 +36,104 @@ fn latency(instr: &Instr) -> u32 {
     }
 }
 
-/// Reorders the instructions of every block.
-pub(crate) fn schedule(function: &mut Function) {
+/// Reorders the instructions of every block. Gives the liveness at block boundaries, which that does not change.
+pub(crate) fn schedule(function: &mut Function) -> Liveness {
     let liveness = Liveness::of(function);
+    let mut scratch = Scratch {
+        maker: vec![NOBODY; function.num_values as usize],
+        reads: vec![0; function.num_values as usize],
+    };
     for id in function.block_ids() {
         let instrs = std::mem::take(&mut function.blocks[id.index()].instrs);
-        let order = order(function, id, &instrs, &liveness);
+        let order = order(function, id, &instrs, &liveness, &mut scratch);
         function.blocks[id.index()].instrs = match order {
             Some(order) => {
                 let mut slots: Vec<Option<Instr>> = instrs.into_iter().map(Some).collect();
-                let picked = order.iter().filter_map(|&i| slots[i].take());
-                sink_cheap(picked.collect())
+                let picked = order.iter().filter_map(|&i| slots[i as usize].take());
+                sink_cheap(picked, &mut scratch)
             }
             None => instrs,
         };
     }
+    liveness
+}
+
+/// No instruction.
+const NOBODY: u32 = u32::MAX;
+
+/// Notes by value that every block begins with as they are at first, so that they are made once for all of them.
+struct Scratch {
+    /// Where in the block it is made.
+    maker: Vec<u32>,
+    /// Reads that are still to come in the block.
+    reads: Vec<u32>,
 }
 
 /// The dependences of a block.
 struct Graph {
-    /// Who must come later.
-    next: Vec<Vec<usize>>,
+    /// Who must come later: those of instruction `i` from `first[i]` up to `first[i + 1]`.
+    next: Vec<u32>,
+    first: Vec<u32>,
     /// How many must come before.
-    waiting: Vec<usize>,
+    waiting: Vec<u32>,
     height: Vec<u32>,
 }
 
 impl Graph {
-    fn of(instrs: &[Instr], num_values: u32) -> Graph {
+    fn of(instrs: &[Instr], maker: &mut [u32]) -> Graph {
         let count = instrs.len();
         let mut graph = Graph {
-            next: vec![Vec::new(); count],
+            next: Vec::new(),
+            first: vec![0; count + 2],
             waiting: vec![0; count],
             height: vec![0; count],
         };
-        let mut maker: Vec<Option<usize>> = vec![None; num_values as usize];
+        let mut edges: Vec<(u32, u32)> = Vec::with_capacity(2 * count);
         let mut memory = MemoryOrder::default();
-        for (i, instr) in instrs.iter().enumerate() {
-            let mut before = Vec::new();
-            instr.for_each_src_value(|v| before.extend(maker[v.0 as usize]));
+        let mut before: Vec<u32> = Vec::new();
+        for (i, instr) in (0..).zip(instrs) {
+            before.clear();
+            instr.for_each_src_value(|v| {
+                let from = maker[v.0 as usize];
+                if from != NOBODY {
+                    before.push(from);
+                }
+            });
             memory.add(i, instr, &mut before);
             before.sort_unstable();
             before.dedup();
-            for from in before {
-                graph.next[from].push(i);
-                graph.waiting[i] += 1;
+            graph.waiting[i as usize] = before.len() as u32;
+            for from in &before {
+                edges.push((*from, i));
+                graph.first[*from as usize + 2] += 1;
             }
-            instr.for_each_dst_value(|v| maker[v.0 as usize] = Some(i));
+            instr.for_each_dst_value(|v| maker[v.0 as usize] = i);
+        }
+        for instr in instrs {
+            instr.for_each_dst_value(|v| maker[v.0 as usize] = NOBODY);
+        }
+        // Edges by their origin: `first[i + 1]` is where the next one of `i` goes, and in the end where those of `i` end.
+        for i in 2..graph.first.len() {
+            graph.first[i] += graph.first[i - 1];
+        }
+        graph.next.resize(edges.len(), 0);
+        for (from, to) in edges {
+            let place = &mut graph.first[from as usize + 1];
+            graph.next[*place as usize] = to;
+            *place += 1;
         }
         for i in (0..count).rev() {
-            let below = graph.next[i].iter().map(|&n| graph.height[n]).max();
-            graph.height[i] = below.unwrap_or(0) + latency(&instrs[i]);
+            let below = graph
+                .behind(i)
+                .map(|n| graph.height[graph.next[n] as usize]);
+            graph.height[i] = below.max().unwrap_or(0) + latency(&instrs[i]);
         }
         graph
+    }
+
+    /// Places in `next` of who must come behind an instruction.
+    fn behind(&self, i: usize) -> Range<usize> {
+        self.first[i] as usize..self.first[i + 1] as usize
     }
 }
 
@@ -94,12 +145,12 @@ struct MemoryOrder {
 
 #[derive(Default)]
 struct Space {
-    last_write: Option<usize>,
-    reads: Vec<usize>,
+    last_write: Option<u32>,
+    reads: Vec<u32>,
 }
 
 impl MemoryOrder {
-    fn add(&mut self, i: usize, instr: &Instr, before: &mut Vec<usize>) {
+    fn add(&mut self, i: u32, instr: &Instr, before: &mut Vec<u32>) {
         let (space, writes) = match instr {
             Instr::Load(_) => (0, false),
             Instr::Store(_) | Instr::Atomic(_) => (0, true),
@@ -126,7 +177,7 @@ impl MemoryOrder {
 }
 
 impl Space {
-    fn write(&mut self, i: usize, before: &mut Vec<usize>) {
+    fn write(&mut self, i: u32, before: &mut Vec<u32>) {
         before.extend(self.last_write.replace(i));
         before.append(&mut self.reads);
     }
@@ -136,10 +187,13 @@ impl Space {
 struct Pressure<'l> {
     live_out: &'l ValueSet,
     /// Reads that are still to come in this block.
-    reads: Vec<u32>,
+    reads: &'l mut [u32],
     live: usize,
     most: usize,
 }
+
+/// More than the sources of any instruction.
+const SOURCES: usize = 16;
 
 impl Pressure<'_> {
     fn dies(&self, value: Value, reads: u32) -> bool {
@@ -148,7 +202,7 @@ impl Pressure<'_> {
 
     /// Registers that an instruction takes, less those that it frees.
     fn change(&self, instr: &Instr) -> isize {
-        let mut seen: Vec<(Value, u32)> = Vec::new();
+        let mut seen = ArrayVec::<(Value, u32), SOURCES>::new();
         instr.for_each_src_value(|v| match seen.iter_mut().find(|(s, _)| *s == v) {
             Some((_, count)) => *count += 1,
             None => seen.push((v, 1)),
@@ -174,85 +228,126 @@ impl Pressure<'_> {
     }
 }
 
+/// What is ready: the highest on top, of equals the one that came first in the old order.
+type Ready = BinaryHeap<(u32, Reverse<u32>)>;
+
 /// The new order, or `None` to keep the old one.
 fn order(
     function: &Function,
     id: Block,
     instrs: &[Instr],
     liveness: &Liveness,
-) -> Option<Vec<usize>> {
+    Scratch { maker, reads }: &mut Scratch,
+) -> Option<Vec<u32>> {
     if !(3..=LONGEST).contains(&instrs.len()) {
         return None;
     }
-    let mut graph = Graph::of(instrs, function.num_values);
+    let mut graph = Graph::of(instrs, maker);
     let block = &function.blocks[id.index()];
-    let mut reads = vec![0; function.num_values as usize];
-    for instr in instrs {
-        instr.for_each_src_value(|v| reads[v.0 as usize] += 1);
-    }
-    if let End::If { cond, .. } = &block.end {
-        for value in cond.srcs().iter().filter_map(|s| s.value()) {
-            // Never counted down: it lives to the end of the block.
-            reads[value.0 as usize] += 1;
-        }
-    }
     let start = liveness.live_in(id).len() + block.phis.len();
-    let fresh = || Pressure {
+    let count = |reads: &mut [u32]| {
+        for instr in instrs {
+            instr.for_each_src_value(|v| reads[v.0 as usize] += 1);
+        }
+    };
+    let condition: ArrayVec<Value, 2> = match &block.end {
+        End::If { cond, .. } => cond.srcs().iter().filter_map(Src::value).collect(),
+        _ => ArrayVec::new(),
+    };
+    let made = |instr: &Instr| {
+        let mut made = 0;
+        instr.for_each_dst(|group, _| made += group.len());
+        made
+    };
+    // If all that is made here can be live at one time, it need not be counted what is.
+    let calm = start + instrs.iter().map(made).sum::<usize>() < BUSY;
+    for value in condition.iter().filter(|_| !calm) {
+        // Never counted down: it lives to the end of the block.
+        reads[value.0 as usize] += 1;
+    }
+    if !calm {
+        count(reads);
+    }
+    let mut pressure = Pressure {
         live_out: liveness.live_out(id),
-        reads: reads.clone(),
+        reads,
         live: start,
         most: start,
     };
-    let mut old = fresh();
-    instrs.iter().for_each(|instr| old.take(instr));
-
-    let mut pressure = fresh();
-    let mut ready: Vec<usize> = (0..instrs.len())
-        .filter(|&i| graph.waiting[i] == 0)
+    let entry = |graph: &Graph, i: u32| (graph.height[i as usize], Reverse(i));
+    let mut ready: Ready = (0..instrs.len() as u32)
+        .filter(|&i| graph.waiting[i as usize] == 0)
+        .map(|i| entry(&graph, i))
         .collect();
     let mut order = Vec::with_capacity(instrs.len());
-    while !ready.is_empty() {
-        let busy = pressure.live >= BUSY;
-        let best = ready.iter().enumerate().min_by_key(|&(_, &i)| {
-            let change = if busy { pressure.change(&instrs[i]) } else { 0 };
-            (change, u32::MAX - graph.height[i], i)
-        });
-        let Some((at, &i)) = best else { break };
-        ready.swap_remove(at);
-        pressure.take(&instrs[i]);
+    while let Some(i) = pick(&mut ready, &pressure, instrs) {
+        if !calm {
+            pressure.take(&instrs[i as usize]);
+        }
         order.push(i);
-        for next in std::mem::take(&mut graph.next[i]) {
-            graph.waiting[next] -= 1;
-            if graph.waiting[next] == 0 {
-                ready.push(next);
+        for n in graph.behind(i as usize) {
+            let next = graph.next[n];
+            graph.waiting[next as usize] -= 1;
+            if graph.waiting[next as usize] == 0 {
+                ready.push(entry(&graph, next));
             }
         }
     }
-    let worse = pressure.most > BUSY && pressure.most > old.most;
-    (!worse && order.len() == instrs.len()).then_some(order)
+    let most = pressure.most;
+    let mut good = order.len() == instrs.len();
+    if good && most > BUSY {
+        // All reads are counted down again.
+        count(reads);
+        let mut old = Pressure {
+            live_out: liveness.live_out(id),
+            reads,
+            live: start,
+            most: start,
+        };
+        instrs.iter().for_each(|instr| old.take(instr));
+        good = most <= old.most;
+    }
+    for value in &condition {
+        reads[value.0 as usize] = 0;
+    }
+    good.then_some(order)
+}
+
+/// Takes the best of what is ready.
+fn pick(ready: &mut Ready, pressure: &Pressure<'_>, instrs: &[Instr]) -> Option<u32> {
+    if pressure.live < BUSY {
+        return ready.pop().map(|(_, Reverse(i))| i);
+    }
+    let key = |(height, Reverse(i)): &(u32, Reverse<u32>)| {
+        let change = pressure.change(&instrs[*i as usize]);
+        (change, Reverse(*height), *i)
+    };
+    let (.., best) = ready.iter().map(key).min()?;
+    ready.retain(|(_, Reverse(i))| *i != best);
+    Some(best)
 }
 
 /// Moves constants and the like down to their first reader in the block.
-fn sink_cheap(instrs: Vec<Instr>) -> Vec<Instr> {
-    let mut held: Vec<Instr> = Vec::new();
-    let mut out = Vec::with_capacity(instrs.len());
+fn sink_cheap(instrs: impl Iterator<Item = Instr>, scratch: &mut Scratch) -> Vec<Instr> {
+    // Where each of them is in `held`.
+    let places = &mut scratch.maker;
+    let mut held: Vec<Option<Instr>> = Vec::new();
+    let mut out = Vec::with_capacity(instrs.size_hint().1.unwrap_or(0));
     for instr in instrs {
         if instr.is_rematerializable() {
-            held.push(instr);
+            instr.for_each_dst_value(|v| places[v.0 as usize] = held.len() as u32);
+            held.push(Some(instr));
             continue;
         }
         instr.for_each_src_value(|v| {
-            let makes = |i: &Instr| {
-                let mut found = false;
-                i.for_each_dst_value(|d| found |= d == v);
-                found
-            };
-            if let Some(at) = held.iter().position(makes) {
-                out.push(held.remove(at));
-            }
+            let place = std::mem::replace(&mut places[v.0 as usize], NOBODY);
+            out.extend(held.get_mut(place as usize).and_then(Option::take));
         });
         out.push(instr);
     }
-    out.append(&mut held);
+    for instr in held.into_iter().flatten() {
+        instr.for_each_dst_value(|v| places[v.0 as usize] = NOBODY);
+        out.push(instr);
+    }
     out
 }

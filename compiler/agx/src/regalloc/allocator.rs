@@ -81,8 +81,11 @@ struct Allocator<'f> {
 }
 
 /// See [`super::run`].
-pub(crate) fn allocate(function: &mut Function, file: u8) -> Result<(), Failure> {
-    let liveness = Liveness::of(function);
+pub(crate) fn allocate(
+    function: &mut Function,
+    liveness: Liveness,
+    file: u8,
+) -> Result<(), Failure> {
     let dominators = Dominators::of(function);
     let reachable: Vec<bool> = function
         .block_ids()
@@ -408,12 +411,24 @@ impl Allocator<'_> {
             .filter_map(|(edge, pred)| lookup(&self.exits[pred.index()], phi.srcs[*edge].value()?))
             .take(8)
             .collect();
-        let cost = |r: &u8| {
-            let met = wishes.iter().filter(|w| *w == r).count() as i32;
-            let far = if *r > LAST_LITERAL { 2 * literals } else { 0 };
-            (self.hints.cost(phi.dst, *r, &free) + MOVE * (far - met), *r)
+        let cost = |r: u8| {
+            let met = wishes.iter().filter(|w| **w == r).count() as i32;
+            let far = if r > LAST_LITERAL { 2 * literals } else { 0 };
+            (self.hints.cost(phi.dst, r, &free) + MOVE * (far - met), r)
         };
-        let best = free.without(lost).iter().min_by_key(cost);
+        // Wished for by somebody; of the others none costs less than `least`.
+        let (wanted, least) = self.hints.favourites(phi.dst);
+        let wanted = wanted.with(wishes.iter().copied().collect());
+        let possible = free.without(lost);
+        let others = possible.without(wanted);
+        let mut best = possible.without(others).iter().map(cost).min();
+        for r in others.iter() {
+            if best.is_some_and(|best| best < (least, r)) {
+                break;
+            }
+            best = best.into_iter().chain([cost(r)]).min();
+        }
+        let best = best.map(|(_, r)| r);
         best.ok_or_else(|| Failure::Room(format!("no register for the phi {}", phi.dst)))
     }
 

@@ -169,6 +169,30 @@ impl Hints {
         cost
     }
 
+    /// The registers of which [`Hints::cost`] may be low for the value because something decided for them, and the least
+    /// that it can be in any other: who searches for the best register need not ask about all.
+    pub(crate) fn favourites(&self, value: Value) -> (RegSet, i32) {
+        let web = self.web[value.0 as usize] as usize;
+        let mut wanted: RegSet = self.web_register[web].into_iter().collect();
+        let mut least = 0;
+        for (id, place) in self.memberships[web].iter().take(FORESIGHT) {
+            let tuple = &self.tuples[*id as usize];
+            match tuple.base {
+                Some(base) => wanted.insert(base + place),
+                None => least -= tuple.weight / 2,
+            }
+        }
+        (wanted, least)
+    }
+
+    /// The least that [`Hints::cost`] can be for the value.
+    pub(crate) fn least(&self, value: Value) -> i32 {
+        let web = self.web[value.0 as usize] as usize;
+        let tuples = self.memberships[web].iter().take(FORESIGHT);
+        let weights = tuples.map(|(id, _)| self.tuples[*id as usize].weight);
+        -2 * MOVE - weights.sum::<i32>()
+    }
+
     /// From here on nothing should be destroyed in these registers.
     pub(crate) fn hold(&mut self, held: RegSet) {
         self.held = held;

@@ -37,6 +37,7 @@ mod waiting;
 
 pub use validator::validate;
 
+use crate::analysis::Liveness;
 use crate::ir::Function;
 
 /// General registers.
@@ -52,8 +53,18 @@ pub fn run(function: &mut Function) -> Result<(), Failure> {
 
 /// The same with a smaller register file.
 pub(crate) fn run_in(function: &mut Function, file: u8) -> Result<(), Failure> {
+    let liveness = Liveness::of(function);
+    run_with(function, liveness, file)
+}
+
+/// The same with the function's liveness known.
+pub(crate) fn run_with(
+    function: &mut Function,
+    liveness: Liveness,
+    file: u8,
+) -> Result<(), Failure> {
     let before = cfg!(debug_assertions).then(|| function.clone());
-    allocator::allocate(function, file)?;
+    allocator::allocate(function, liveness, file)?;
     match before {
         Some(before) => validate(&before, function).map_err(|e| {
             Failure::Broken(format!(
@@ -123,6 +134,16 @@ impl RegSet {
     /// `r0` up to, but without, `end`.
     pub(crate) const fn below(end: u8) -> RegSet {
         RegSet((1 << end) - 1)
+    }
+
+    /// `count` registers from `first` on.
+    pub(crate) const fn window(first: u8, count: u8) -> RegSet {
+        RegSet(((1 << count) - 1) << first)
+    }
+
+    /// Have both a register in common?
+    pub(crate) const fn meets(self, other: RegSet) -> bool {
+        self.0 & other.0 != 0
     }
 
     /// In ascending order.

@@ -290,6 +290,15 @@ impl Placer<'_> {
         let fits = base % group.shape.align == 0
             && last <= group.shape.last as usize
             && last < self.state.file as usize;
+        if let ([Some(value)], false) = (&group.members[..], group.is_exclusive()) {
+            // What most operands are, so it goes the short way: one value that the instruction spares is good where it
+            // is.
+            if fits {
+                self.sources[g][0] = base;
+                self.claim(*value, base);
+            }
+            return fits;
+        }
         let good = fits && self.window_cost(g, base) == Some(0);
         if good {
             self.apply(g, base);
@@ -299,10 +308,41 @@ impl Placer<'_> {
 
     fn best_window(&self, g: usize) -> Option<u8> {
         let group = &self.groups[g];
-        self.bases(group.shape, group.members.len())
-            .filter_map(|base| Some((self.window_cost(g, base)?, base)))
-            .min()
-            .map(|(_, base)| base)
+        // The least that a member costs in a register that it does not lie in, and what more if that is not free.
+        let floor = |value: &Value| {
+            let least = self.hints.least(*value) / 2;
+            (MOVE + least.min(0), MOVE + 1)
+        };
+        let floors: ArrayVec<Option<(i32, i32)>, 4> = group
+            .members
+            .iter()
+            .map(|m| m.as_ref().map(floor))
+            .collect();
+        let least = |base: u8| {
+            let mut least = 0;
+            for ((member, floor), register) in group.members.iter().zip(&floors).zip(base..) {
+                let (Some(value), Some((away, crowded))) = (member, floor) else {
+                    continue;
+                };
+                match self.state.at[register as usize] {
+                    Some(other) if other == *value => {}
+                    Some(other) if !group.members.contains(&Some(other)) => {
+                        least += away + crowded;
+                    }
+                    _ => least += away,
+                }
+            }
+            least
+        };
+        let mut best: Option<(i32, u8)> = None;
+        for base in self.bases(group.shape, group.members.len()) {
+            if best.is_none_or(|best| (least(base), base) < best)
+                && let Some(cost) = self.window_cost(g, base)
+            {
+                best = best.into_iter().chain([(cost, base)]).min();
+            }
+        }
+        best.map(|(_, base)| base)
     }
 
     fn apply(&mut self, g: usize, base: u8) {
@@ -318,13 +358,17 @@ impl Placer<'_> {
                 self.sources[g][i] = base + i as u8;
             }
         }
-        for i in &open {
+        // Most members lie there already.
+        let stays: ArrayVec<bool, 4> = (0..group.members.len())
+            .map(|i| itself[i] && self.state.at[base as usize + i] == group.members[i])
+            .collect();
+        for i in open.iter().filter(|i| !stays[**i]) {
             if let Some(value) = group.members[*i].filter(|_| itself[*i]) {
                 self.lift(value);
                 self.homeless.retain(|v| *v != value);
             }
         }
-        for i in &open {
+        for i in open.iter().filter(|i| !stays[**i]) {
             if let Some(value) = self.state.at[base as usize + i] {
                 self.evict(value);
             }
@@ -333,18 +377,29 @@ impl Placer<'_> {
             let (Some(value), register) = (group.members[*i], base + *i as u8) else {
                 continue;
             };
-            self.claimed.insert(register);
             if itself[*i] {
-                self.state.put(value, register);
-                self.pinned.push(value);
-                if !self.survives(value) {
-                    self.ending.insert(register);
+                if !stays[*i] {
+                    self.state.put(value, register);
                 }
+                self.claim(value, register);
             } else {
+                self.claimed.insert(register);
                 self.state.free.remove(register);
                 self.temporaries.push((value, register));
                 self.ending.insert(register);
             }
+        }
+    }
+
+    /// The instruction reads a value in its own register.
+    fn claim(&mut self, value: Value, register: u8) {
+        if self.claimed.contains(register) {
+            return;
+        }
+        self.claimed.insert(register);
+        self.pinned.push(value);
+        if !self.survives(value) {
+            self.ending.insert(register);
         }
     }
 
@@ -364,11 +419,20 @@ impl Placer<'_> {
     }
 
     fn best_destination(&self, dsts: &[Value], shape: Shape, sharing: Sharing) -> Option<u8> {
-        let cost = |base: u8| {
+        // Windows in which a destination lies where something decided for it, and the least that any other costs.
+        let (mut favourites, mut floor) = (RegSet::EMPTY, 0);
+        for (i, value) in (0..).zip(dsts) {
+            let (wanted, least) = self.hints.favourites(*value);
+            wanted
+                .iter()
+                .filter_map(|r| r.checked_sub(i))
+                .for_each(|base| favourites.insert(base));
+            floor += least;
+        }
+        // What a window costs, if it is possible and may be better than the best one so far.
+        let cost = |base: u8, floor: i32, best: Option<(i32, u8)>| {
             let (mut cost, mut evicted, mut shared, mut free) = (0, 0, 0, 0);
-            for (i, value) in dsts.iter().enumerate() {
-                let register = base + i as u8;
-                cost += self.hints.cost(*value, register, &self.state.free);
+            for register in base..base + dsts.len() as u8 {
                 if self.claimed.contains(register) {
                     if sharing == Sharing::Distinct || !self.ending.contains(register) {
                         return None;
@@ -381,6 +445,9 @@ impl Placer<'_> {
                     free += 1;
                 }
             }
+            if best.is_some_and(|best| best < (cost.saturating_add(floor), base)) {
+                return None;
+            }
             if sharing == Sharing::DistinctUnlessEqual && shared > 0 {
                 let window: ArrayVec<u8, 4> = (base..base + dsts.len() as u8).collect();
                 if !self.sources.contains(&window) || shared < dsts.len() {
@@ -388,12 +455,39 @@ impl Placer<'_> {
                 }
             }
             let homes = self.state.free.len() - free;
-            (homes as usize >= self.homeless.len() + evicted).then_some((cost, base))
+            if (homes as usize) < self.homeless.len() + evicted {
+                return None;
+            }
+            for (value, register) in dsts.iter().zip(base..) {
+                cost += self.hints.cost(*value, register, &self.state.free);
+            }
+            Some((cost, base))
         };
-        self.bases(shape, dsts.len())
-            .filter_map(cost)
-            .min()
-            .map(|(_, base)| base)
+        let end = self.state.file.min(shape.last + 1);
+        let fits = |base: &u8| base % shape.align == 0 && *base as usize + dsts.len() <= end.into();
+        let mut best: Option<(i32, u8)> = None;
+        for base in favourites.iter().filter(fits) {
+            let found = cost(base, i32::MIN, None);
+            best = [best, found].into_iter().flatten().min();
+        }
+        // Windows that nothing has to leave come first: most often one of them is as good as can be.
+        let taken = RegSet::below(self.state.file)
+            .without(self.state.free)
+            .without(self.claimed);
+        for (crowded, least) in [(false, floor), (true, floor + 1 + MOVE)] {
+            for base in self.bases(shape, dsts.len()) {
+                if best.is_some_and(|best| best < (least, base)) {
+                    // Neither this one nor any behind it is better.
+                    break;
+                }
+                let window = RegSet::window(base, dsts.len() as u8);
+                if window.meets(taken) == crowded && !favourites.contains(base) {
+                    let found = cost(base, floor, best);
+                    best = [best, found].into_iter().flatten().min();
+                }
+            }
+        }
+        best.map(|(_, base)| base)
     }
 
     /// Lays all groups side by side; gives the destinations' window, if these may share no register.
@@ -445,6 +539,9 @@ impl Placer<'_> {
     }
 
     fn find_homes(&mut self, destinations: &[u8]) -> Option<()> {
+        if self.homeless.is_empty() {
+            return Some(());
+        }
         let mut taken = RegSet::EMPTY;
         destinations.iter().for_each(|r| taken.insert(*r));
         self.homeless.sort_unstable();

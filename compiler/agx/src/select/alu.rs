@@ -49,7 +49,7 @@ impl Selector<'_> {
     fn copy(&mut self, alu: &Alu) -> Result<(), Error> {
         let src = &alu.srcs[0];
         let per = words_of(alu.def.bits);
-        let mut words = Vec::new();
+        let mut words = Vec::with_capacity(4);
         for lane in 0..usize::from(alu.def.components) {
             let component = src.swizzle.get(lane).copied().unwrap_or(0);
             for word in 0..per {
@@ -62,7 +62,7 @@ impl Selector<'_> {
 
     fn vector(&mut self, alu: &Alu) -> Result<(), Error> {
         let per = words_of(alu.def.bits);
-        let mut words = Vec::new();
+        let mut words = Vec::with_capacity(4);
         for src in &alu.srcs {
             let component = src.swizzle.first().copied().unwrap_or(0);
             for word in 0..per {
@@ -79,7 +79,7 @@ impl Selector<'_> {
             return Ok(false);
         };
         let result = self.select(cond, Src::imm(1), Src::imm(0));
-        self.define(&alu.def, vec![result]);
+        self.define(&alu.def, [result]);
         Ok(true)
     }
 
@@ -172,7 +172,7 @@ impl Selector<'_> {
             AluOp::fquantize2f16 if from == 32 => return self.quantize(alu),
             _ => return Ok(false),
         };
-        self.define(def, vec![result]);
+        self.define(def, [result]);
         Ok(true)
     }
 
@@ -203,7 +203,7 @@ impl Selector<'_> {
             cmp: Cmp::FLt,
             half: false,
         });
-        self.define(&alu.def, vec![flushed]);
+        self.define(&alu.def, [flushed]);
         Ok(true)
     }
 
@@ -235,7 +235,7 @@ impl Selector<'_> {
         let Some(result) = result else {
             return Ok(false);
         };
-        self.define(&alu.def, vec![result]);
+        self.define(&alu.def, [result]);
         Ok(true)
     }
 
@@ -357,7 +357,7 @@ impl Selector<'_> {
             && inner.def.bits == 32
             && let Some(result) = self.single_result(inner, true)?
         {
-            self.define(&alu.def, vec![result]);
+            self.define(&alu.def, [result]);
             return Ok(true);
         }
         let a = self.float(alu, 0)?;
@@ -509,7 +509,7 @@ impl Selector<'_> {
             }
             _ => return Ok(false),
         };
-        self.define(def, vec![result]);
+        self.define(def, [result]);
         Ok(true)
     }
 
@@ -672,7 +672,7 @@ impl Selector<'_> {
                 self.logic(LogicOp::Or, up, down)
             }
         };
-        self.define(&alu.def, vec![result]);
+        self.define(&alu.def, [result]);
         Ok(true)
     }
 
@@ -698,7 +698,7 @@ impl Selector<'_> {
             let moved = self.shift_imm(ShiftOp::Shl, a, 32 - low - width);
             self.shift_imm(ShiftOp::Asr, moved, 32 - width)
         };
-        self.define(&alu.def, vec![result]);
+        self.define(&alu.def, [result]);
         Ok(true)
     }
 }

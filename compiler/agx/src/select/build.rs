@@ -11,28 +11,39 @@ use crate::ir::{
 };
 
 impl<'p> Selector<'p> {
-    pub(super) fn define(&mut self, def: &Def, words: Vec<Src>) {
+    pub(super) fn define(&mut self, def: &Def, words: impl AsRef<[Src]>) {
         if let Some(slot) = self.defs.get_mut(def.id.0 as usize) {
-            *slot = words;
+            let words = words.as_ref();
+            *slot = (self.words.len() as u32, words.len() as u32);
+            self.words.extend_from_slice(words);
             self.widths[def.id.0 as usize] = def.bits;
         }
     }
 
+    /// The components of a definition, low words first.
+    pub(super) fn words(&self, def: DefId) -> &[Src] {
+        match self.defs.get(def.0 as usize) {
+            Some((first, count)) => &self.words[*first as usize..(first + count) as usize],
+            None => &[],
+        }
+    }
+
     pub(super) fn constant(&mut self, def: &Def, values: &[u64]) {
+        if let ([value], 1..=32) = (values, def.bits) {
+            return self.define(def, [Src::imm(*value as u32)]);
+        }
         let words = values.iter().flat_map(|&value| {
             let low = Src::imm(value as u32);
             let high = (def.bits == 64).then(|| Src::imm((value >> 32) as u32));
             std::iter::once(low).chain(high)
         });
-        let words = words.collect();
-        self.define(def, words);
+        self.define(def, words.collect::<Vec<_>>());
     }
 
     /// Word `index` of a definition.
     pub(super) fn word(&self, def: DefId, index: usize) -> Result<Src, Error> {
-        let words = self.defs.get(def.0 as usize);
-        words
-            .and_then(|w| w.get(index))
+        self.words(def)
+            .get(index)
             .copied()
             .ok_or_else(|| Error::Internal {
                 pass: "selection",
@@ -136,7 +147,7 @@ impl<'p> Selector<'p> {
     /// Defines a 1-word result by one instruction.
     pub(super) fn result<I: Into<Instr>>(&mut self, def: &Def, build: impl FnOnce(Value) -> I) {
         let src = self.make(build);
-        self.define(def, vec![src]);
+        self.define(def, [src]);
     }
 
     pub(super) fn logic(&mut self, op: LogicOp, a: Src, b: Src) -> Src {

@@ -88,7 +88,7 @@ impl Selector<'_> {
             }
             _ => return Ok(false),
         };
-        self.define(&alu.def, vec![result]);
+        self.define(&alu.def, [result]);
         Ok(true)
     }
 

@@ -76,7 +76,10 @@ impl Selector<'_> {
             shift: address.shift,
             offset,
         });
-        self.define(&def, values.into_iter().map(Src::from).collect());
+        self.define(
+            &def,
+            values.into_iter().map(Src::from).collect::<Tuple<_>>(),
+        );
         Ok(())
     }
 
@@ -132,7 +135,7 @@ impl Selector<'_> {
     pub(super) fn store(&mut self, intrinsic: &Intrinsic) -> Result<(), Error> {
         let data = intrinsic.srcs[0];
         let bits = self.bits(data);
-        let words = self.defs.get(data.0 as usize).cloned().unwrap_or_default();
+        let words = self.words(data).to_vec();
         let format = format(intrinsic, bits, words.len())?;
         let mut address = self.address(intrinsic, 1)?;
         if let Some(total) = address.constant_offset() {
@@ -179,7 +182,7 @@ impl Selector<'_> {
             index,
             op,
         });
-        self.define(&def, vec![value.map_or(Src::imm(0), Src::from)]);
+        self.define(&def, [value.map_or(Src::imm(0), Src::from)]);
         Ok(())
     }
 
@@ -191,7 +194,7 @@ impl Selector<'_> {
             .pair_of(super::pointer(base))
             .ok_or_else(|| Error::unsupported(format!("root pointer {base}")))?;
         let words = [2 * pair, 2 * pair + 1].map(|u| Src::new(Ref::Uniform(u)));
-        self.define(&def, words.to_vec());
+        self.define(&def, words);
         Ok(())
     }
 

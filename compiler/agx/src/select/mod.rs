@@ -108,8 +108,10 @@ struct Selector<'p> {
     function: Function,
     /// The block that is being filled.
     current: BlockData,
-    /// What each definition is: its components, low words first.
-    defs: Vec<Vec<Src>>,
+    /// What each definition is: where its components are in `words`, and how many.
+    defs: Vec<(u32, u32)>,
+    /// The components of all definitions, each one's low words first.
+    words: Vec<Src>,
     widths: Vec<u8>,
     producers: Vec<Option<&'p NirInstr>>,
     uses: Vec<u32>,
@@ -153,7 +155,8 @@ impl<'p> Selector<'p> {
                 scratch_words: 0,
             },
             current: empty_block(0),
-            defs: vec![Vec::new(); count],
+            defs: vec![(0, 0); count],
+            words: Vec::with_capacity(count),
             widths: vec![0; count],
             producers: vec![None; count],
             uses: vec![0; count],
@@ -355,7 +358,7 @@ impl<'p> Selector<'p> {
             words,
             srcs,
         });
-        self.define(def, values.into_iter().map(Src::from).collect());
+        self.define(def, values.into_iter().map(Src::from).collect::<Vec<_>>());
     }
 
     /// Gives phis their sources, in the order of predecessors.

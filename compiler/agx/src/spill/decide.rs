@@ -55,12 +55,12 @@ pub(crate) struct BlockPlan {
 
 /// What to do in a function.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct Plan<'f> {
     pub(crate) blocks: Vec<BlockPlan>,
     /// Stored right behind their definitions, because later would be in a deeper loop.
     pub(crate) early: BTreeSet<Value>,
     /// How to make values again.
-    pub(crate) remade: Vec<Option<Instr>>,
+    pub(crate) remade: &'f [Option<&'f Instr>],
 }
 
 /// What is known of a function, whatever the limit is.
@@ -73,13 +73,13 @@ pub(crate) struct Facts<'f> {
     reachable: Vec<bool>,
     /// Loop depth of each value's definition.
     depth: Vec<u32>,
-    remade: Vec<Option<Instr>>,
+    remade: Vec<Option<&'f Instr>>,
 }
 
 struct Decider<'f> {
     facts: &'f Facts<'f>,
     limit: u32,
-    plan: Plan,
+    plan: Plan<'f>,
 }
 
 /// The registers in a block as they come and go.
@@ -103,7 +103,7 @@ impl Facts<'_> {
                 instr.for_each_dst_value(|value| {
                     depth[value.0 as usize] = data.loop_depth;
                     if instr.is_rematerializable() {
-                        remade[value.0 as usize] = Some(instr.clone());
+                        remade[value.0 as usize] = Some(instr);
                     }
                 });
             }
@@ -121,7 +121,7 @@ impl Facts<'_> {
 }
 
 /// Decides for a limit of registers.
-pub(crate) fn decide(facts: &Facts<'_>, limit: u32) -> Result<Plan, String> {
+pub(crate) fn decide<'f>(facts: &'f Facts<'f>, limit: u32) -> Result<Plan<'f>, String> {
     let function = facts.function;
     let mut decider = Decider {
         facts,
@@ -129,7 +129,7 @@ pub(crate) fn decide(facts: &Facts<'_>, limit: u32) -> Result<Plan, String> {
         plan: Plan {
             blocks: vec![BlockPlan::default(); function.blocks.len()],
             early: BTreeSet::new(),
-            remade: facts.remade.clone(),
+            remade: &facts.remade,
         },
     };
     for block in function.block_ids().filter(|b| facts.reachable[b.index()]) {

@@ -19,7 +19,7 @@ mod words;
 
 use std::collections::BTreeMap;
 
-use crate::analysis::{Dominators, ValueSet};
+use crate::analysis::{Dominators, Liveness, ValueSet};
 use crate::ir::{BlockData, End, Function, Ref, Src, Value};
 
 /// Words of a lane's scratch frame (isa-2, 4; HW).
@@ -27,6 +27,9 @@ const FRAME_WORDS: u32 = 8192;
 
 /// By how much the limit is lowered at most.
 const SLACK: u32 = 12;
+
+/// More than the registers that an instruction needs for copies and results beyond the values that are live.
+const EXTRA: u32 = 24;
 
 /// What was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -73,6 +76,24 @@ pub fn run(function: &mut Function, limit: u32) -> Result<Spilled, String> {
 #[must_use]
 pub fn pressure(function: &Function) -> u32 {
     pressure::of_function(function)
+}
+
+/// The same, with the function's liveness known. Up to `enough` it may be more than it is: small functions are not
+/// looked at closely.
+pub(crate) fn pressure_with(function: &Function, liveness: &Liveness, enough: u32) -> u32 {
+    // All values at one time, and copies for the operands of an instruction.
+    let mut most = EXTRA;
+    for data in &function.blocks {
+        most += data.phis.len() as u32;
+        for instr in &data.instrs {
+            instr.for_each_dst(|group, _| most += group.len() as u32);
+        }
+    }
+    if most <= enough {
+        return most;
+    }
+    let blocks = pressure::of_blocks(function, liveness);
+    blocks.into_iter().max().unwrap_or(0)
 }
 
 /// By block: is there a way to it?

@@ -3,8 +3,6 @@
 //!
 //! Leaving a loop counts as a long way, so that a value that a loop does not use is farther than all that it uses.
 
-use std::collections::HashMap;
-
 use crate::analysis::Liveness;
 use crate::ir::{Block, BlockData, End, Function, Src, Value};
 
@@ -32,8 +30,8 @@ fn lookup(distances: &Distances, value: Value) -> Option<Distance> {
 pub(crate) struct NextUses {
     entry: Vec<Distances>,
     exit: Vec<Distances>,
-    /// By block: places of uses, ascending. The block's end is a place behind its instructions.
-    uses: Vec<HashMap<Value, Vec<u32>>>,
+    /// By block: values with the places of their uses, ascending. The block's end is a place behind its instructions.
+    uses: Vec<Vec<(Value, u32)>>,
     length: Vec<u32>,
 }
 
@@ -91,7 +89,7 @@ impl NextUses {
             .iter()
             .chain(phis)
             .map(|value| {
-                let first = here.get(&value).map(|u| u[0]);
+                let first = next(here, value, 0);
                 let later = || Some(lookup(&exit, value)?.saturating_add(length));
                 (value, first.or_else(later).unwrap_or(NEVER))
             })
@@ -110,9 +108,7 @@ impl NextUses {
 
     /// From before the instruction at a place; [`NEVER`] if the value ends.
     pub(crate) fn from(&self, block: Block, place: u32, value: Value) -> Distance {
-        if let Some(uses) = self.uses[block.index()].get(&value)
-            && let Some(next) = uses.get(uses.partition_point(|u| *u < place))
-        {
+        if let Some(next) = next(&self.uses[block.index()], value, place) {
             return next - place;
         }
         match lookup(&self.exit[block.index()], value) {
@@ -122,17 +118,22 @@ impl NextUses {
     }
 }
 
-fn uses(block: &BlockData) -> HashMap<Value, Vec<u32>> {
-    let mut uses: HashMap<Value, Vec<u32>> = HashMap::new();
-    for (i, instr) in block.instrs.iter().enumerate() {
-        instr.for_each_src_value(|value| uses.entry(value).or_default().push(i as u32));
+/// The first use of a value from a place on.
+fn next(uses: &[(Value, u32)], value: Value, place: u32) -> Option<u32> {
+    let found = uses.get(uses.partition_point(|u| *u < (value, place)))?;
+    (found.0 == value).then_some(found.1)
+}
+
+fn uses(block: &BlockData) -> Vec<(Value, u32)> {
+    let mut uses = Vec::with_capacity(2 * block.instrs.len());
+    for (i, instr) in (0..).zip(&block.instrs) {
+        instr.for_each_src_value(|value| uses.push((value, i)));
     }
     if let End::If { cond, .. } = &block.end {
-        for value in cond.srcs().iter().filter_map(Src::value) {
-            uses.entry(value)
-                .or_default()
-                .push(block.instrs.len() as u32);
-        }
+        let end = block.instrs.len() as u32;
+        let values = cond.srcs();
+        uses.extend(values.iter().filter_map(Src::value).map(|v| (v, end)));
     }
+    uses.sort_unstable();
     uses
 }

@@ -17,7 +17,7 @@ use super::{FRAME_WORDS, Spilled, reachable};
 type Names = BTreeMap<Value, Value>;
 
 struct Rewriter<'p> {
-    plan: &'p Plan,
+    plan: &'p Plan<'p>,
     words: Words,
     first_word: u32,
     /// By value: the blocks that fill it, ascending.
@@ -28,7 +28,7 @@ struct Rewriter<'p> {
 }
 
 /// Applies the plan.
-pub(crate) fn rewrite(function: &mut Function, plan: &Plan) -> Result<Spilled, String> {
+pub(crate) fn rewrite(function: &mut Function, plan: &Plan<'_>) -> Result<Spilled, String> {
     let (mut spilled, mut memory_phis) = (BTreeSet::new(), BTreeSet::new());
     let mut fills: BTreeMap<Value, Vec<Block>> = BTreeMap::new();
     for block in function.block_ids() {
@@ -222,7 +222,7 @@ impl Rewriter<'_> {
         out: &mut Vec<Instr>,
     ) -> Result<Value, String> {
         let new = function.value();
-        match &self.plan.remade[value.0 as usize] {
+        match self.plan.remade[value.0 as usize] {
             Some(instr) => {
                 let mut instr = instr.clone();
                 instr.for_each_dst_mut(|group, _| group.fill(Dst::Value(new)));
@@ -313,7 +313,7 @@ pub(crate) fn constant(dst: Value, from: Ref) -> Result<Instr, String> {
 }
 
 /// Removes what is made again wherever it is used.
-fn remove_unread(function: &mut Function, plan: &Plan) {
+fn remove_unread(function: &mut Function, plan: &Plan<'_>) {
     let mut read = BTreeSet::new();
     for data in &function.blocks {
         for src in data

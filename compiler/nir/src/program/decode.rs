@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 //! Reads what `shim/export.c` writes; `shim/export.h` describes it.
 
+use arrayvec::ArrayVec;
+
 use super::{
     Alu, AluOp, AluSrc, Block, BlockId, Def, DefId, If, IndexKind, Instr, Intrinsic, IntrinsicOp,
-    Loop, Node, Program,
+    Loop, MAX_COMPONENTS, Node, Program,
 };
 use crate::{Error, ffi};
 
@@ -172,13 +174,14 @@ impl Reader<'_> {
         let srcs = self.many(count, |r| {
             let def = DefId(r.word()?);
             let components = r.word()? as usize;
-            let words = components.div_ceil(4);
-            if words > r.words.len() {
+            if components > MAX_COMPONENTS {
                 return Err(malformed("a swizzle"));
             }
-            let words = r.many(words, Self::word)?;
-            let mut swizzle: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-            swizzle.truncate(components);
+            let mut swizzle = ArrayVec::new();
+            for first in (0..components).step_by(4) {
+                let four = r.word()?.to_le_bytes();
+                swizzle.extend(four.into_iter().take(components - first));
+            }
             Ok(AluSrc { def, swizzle })
         })?;
         Ok(Alu {

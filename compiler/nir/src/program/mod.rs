@@ -5,6 +5,8 @@
 //! it gets a copy that owns everything and points to nothing. The copy keeps NIR's shape: a tree of structured control
 //! flow ([`Node`]) whose leaves are basic blocks of SSA instructions.
 
+use arrayvec::ArrayVec;
+
 mod decode;
 mod form;
 mod names;
@@ -148,13 +150,16 @@ pub struct Alu {
     pub srcs: Vec<AluSrc>,
 }
 
+/// The most components that a value of NIR has.
+pub const MAX_COMPONENTS: usize = 16;
+
 /// An operand of arithmetic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AluSrc {
     /// The value.
     pub def: DefId,
     /// Which component of it each lane of the operation reads; as long as the operation reads components.
-    pub swizzle: Vec<u8>,
+    pub swizzle: ArrayVec<u8, MAX_COMPONENTS>,
 }
 
 /// Everything with effects or inputs.

@@ -56,13 +56,21 @@ impl Build {
 
     /// Sets a modifier to one of its named values.
     pub(super) fn named(mut self, name: &'static str, value: &str) -> Build {
-        let modifier = self.instr.form().modifiers.iter().find(|m| m.name == name);
-        let found = match modifier.map(|m| m.legal) {
-            Some(Legal::Names(names)) => names.iter().find(|(_, n)| *n == value).map(|(v, _)| *v),
+        let modifiers = self.instr.form().modifiers;
+        let place = modifiers.iter().position(|m| m.name == name);
+        let found = place.and_then(|place| match modifiers[place].legal {
+            Legal::Names(names) => {
+                let (number, _) = names.iter().find(|(_, n)| *n == value)?;
+                Some((place, *number))
+            }
             _ => None,
-        };
+        });
         match found {
-            Some(value) => self.set(name, value),
+            Some((place, number)) => {
+                let result = self.instr.set_modifier_at(place, number);
+                self.note(result);
+                self
+            }
             None => {
                 let form = self.instr.form().name;
                 self.fail(format!("{form} has no {name} `{value}`"));
@@ -211,10 +219,16 @@ fn release(instr: &mut Instr, kills: RegSet) -> Result<(), Illegal> {
         return Ok(());
     }
     let mut reads = [RegSet::EMPTY; OPERANDS];
-    for access in instr.accesses() {
+    let mut ends = false;
+    instr.for_each_access(|access| {
         if access.kind == AccessKind::Read && access.reg.file == File::Gpr {
-            reads[access.operand] |= RegSet::range(access.reg.index as u8, access.count);
+            let regs = RegSet::range(access.reg.index as u8, access.count);
+            reads[access.operand] |= regs;
+            ends |= regs.meets(kills);
         }
+    });
+    if !ends {
+        return Ok(());
     }
     let operands = instr.form().operands;
     let mut may: ArrayVec<bool, OPERANDS> = ArrayVec::new();
@@ -236,9 +250,7 @@ fn release(instr: &mut Instr, kills: RegSet) -> Result<(), Illegal> {
     }
     for (i, _) in may.iter().enumerate().filter(|(_, may)| **may) {
         if operands[i].release != Release::Always {
-            let mut arg = instr.arg(i).kill();
-            arg.keep = None;
-            instr.set_arg(i, arg)?;
+            instr.release(i)?;
         }
     }
     Ok(())

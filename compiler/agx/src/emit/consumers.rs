@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+//! Who is the first to wait for each producer of a run of straight code.
+//!
+//! One walk from the back, with the next place of everything that can conflict with a producer (isa-2, 9.4, rules 1 to
+//! 6): asking each producer's followers one by one would take time by the square of the run's length.
+
+use std::collections::HashMap;
+
+use agx_isa::MemoryOp;
+
+use super::facts::{Facts, Pointer};
+use super::regs::{COUNT, RegSet};
+
+/// Uniform pairs.
+const PAIRS: usize = 128;
+/// Behind everything.
+const NEVER: usize = usize::MAX;
+
+/// The next places of what can conflict with a producer.
+struct Ahead {
+    /// By register: read or written.
+    touched: [usize; COUNT as usize],
+    /// By register: written.
+    written: [usize; COUNT as usize],
+    drain: usize,
+    /// Device memory is written: by uniform pair, by a pointer in registers, by any.
+    by_pair: [usize; PAIRS],
+    by_registers: usize,
+    device: usize,
+    threadgroup: usize,
+    private: usize,
+    /// By scratch word: saved; saved or brought back. Only spilling has any, so these maps are mostly empty.
+    saved: HashMap<u16, usize>,
+    scratch: HashMap<u16, usize>,
+}
+
+/// For each operation of a run that completes late, the place of the first that has to wait for it; the run's length
+/// when there is none. The others have the run's length as well.
+pub(super) fn of<'a>(
+    run: impl DoubleEndedIterator<Item = &'a Facts> + ExactSizeIterator + Clone,
+) -> Vec<usize> {
+    let length = run.len();
+    let mut consumers = vec![length; length];
+    // Nothing in front of the first producer matters, and in most runs there is none.
+    let Some(start) = run.clone().position(|facts| facts.late) else {
+        return consumers;
+    };
+    let mut ahead = Ahead {
+        touched: [NEVER; COUNT as usize],
+        written: [NEVER; COUNT as usize],
+        drain: NEVER,
+        by_pair: [NEVER; PAIRS],
+        by_registers: NEVER,
+        device: NEVER,
+        threadgroup: NEVER,
+        private: NEVER,
+        saved: HashMap::new(),
+        scratch: HashMap::new(),
+    };
+    for (place, facts) in run.enumerate().skip(start).rev() {
+        if facts.late {
+            consumers[place] = ahead.first(facts).min(length);
+        }
+        ahead.add(place, facts);
+    }
+    consumers
+}
+
+impl Ahead {
+    /// The first place that conflicts with a producer.
+    fn first(&self, producer: &Facts) -> usize {
+        let nearest = |set: RegSet, places: &[usize; COUNT as usize]| {
+            set.iter().map(|reg| places[usize::from(reg)]).min()
+        };
+        let device = match producer.device {
+            None => NEVER,
+            Some((Pointer::Regs, _)) => self.device,
+            Some((Pointer::Uniform(pair), _)) => {
+                self.by_pair[usize::from(pair) % PAIRS].min(self.by_registers)
+            }
+        };
+        let scratch = producer.scratch.and_then(|(word, saves)| {
+            let places = if saves { &self.scratch } else { &self.saved };
+            places.get(&word).copied()
+        });
+        let if_used = |space: Option<MemoryOp>, place: usize| space.map(|_| place);
+        [
+            nearest(producer.writes, &self.touched),
+            nearest(producer.held, &self.written),
+            Some(self.drain),
+            Some(device),
+            scratch,
+            if_used(producer.threadgroup, self.threadgroup),
+            if_used(producer.private, self.private),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+        .unwrap_or(NEVER)
+    }
+
+    fn add(&mut self, place: usize, facts: &Facts) {
+        let writes = |op: Option<MemoryOp>| matches!(op, Some(MemoryOp::Store | MemoryOp::Atomic));
+        for reg in (facts.reads | facts.writes).iter() {
+            self.touched[usize::from(reg)] = place;
+        }
+        for reg in facts.writes.iter() {
+            self.written[usize::from(reg)] = place;
+        }
+        if facts.drains {
+            self.drain = place;
+        }
+        if let Some((base, op)) = facts.device
+            && writes(Some(op))
+        {
+            self.device = place;
+            match base {
+                Pointer::Regs => self.by_registers = place,
+                Pointer::Uniform(pair) => self.by_pair[usize::from(pair) % PAIRS] = place,
+            }
+        }
+        if writes(facts.threadgroup) {
+            self.threadgroup = place;
+        }
+        if writes(facts.private) {
+            self.private = place;
+        }
+        if let Some((word, saves)) = facts.scratch {
+            self.scratch.insert(word, place);
+            if saves {
+                self.saved.insert(word, place);
+            }
+        }
+    }
+}
