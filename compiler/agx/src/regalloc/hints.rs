@@ -321,6 +321,8 @@ fn one_register(instr: &Instr) -> Option<(Value, Value)> {
     let (dst, src) = match instr {
         Instr::Mov(op) if !op.src.is_modified() => (op.dst, op.src),
         Instr::Rotate(op) => (op.dst, op.a),
+        Instr::Zext16(op) => (op.dst, op.a),
+        Instr::LoadHigh(op) => (op.dst, op.old),
         Instr::F32ToF16High(op) => (op.dst, op.old),
         Instr::PackNorm8High(op) => (op.dst, op.old),
         _ => return None,

@@ -109,6 +109,7 @@ impl Maker {
             src.neg = self.random.flip();
             src.abs = self.random.flip();
         }
+        src.high = self.random.below(4) == 0;
         src
     }
 
@@ -126,6 +127,7 @@ impl Maker {
             2 => src.from = Ref::Imm(self.random.pick(EDGES)),
             _ => {}
         }
+        src.high = self.random.below(4) == 0;
         src
     }
 
@@ -440,6 +442,14 @@ impl Maker {
                 }
                 .into()
             }
+            36 => {
+                let dst = self.low();
+                Zext16 {
+                    dst: d(dst),
+                    a: r(dst),
+                }
+                .into()
+            }
             _ => return None,
         })
     }
@@ -447,7 +457,7 @@ impl Maker {
 
 /// Holds lane numbers 0..=31 in every test.
 const LANE_REG: u8 = 60;
-pub(super) const KINDS: usize = 36;
+pub(super) const KINDS: usize = 37;
 
 pub(super) fn random_model(random: &mut Random) -> Model {
     let mut model = model();
@@ -550,7 +560,7 @@ fn arithmetic() {
             for src in members {
                 let text = *src;
                 if !accepts(&plain, group, &text) {
-                    (src.neg, src.abs) = (false, false);
+                    (src.neg, src.abs, src.high) = (false, false, false);
                 }
             }
             group += 1;
@@ -716,7 +726,16 @@ fn device_memory() {
         // Stores of neighbouring lanes must not overlap.
         let shift = 2 + random.below(3) as u8;
         let offset = random.next() as i16 / 256 * 4;
-        let instr: Instr = match round % 3 {
+        let instr: Instr = match round % 4 {
+            3 => LoadHigh {
+                dst: d(data),
+                old: r(data),
+                base,
+                index: (random.below(4) != 0).then(|| r(index)),
+                shift: random.below(5) as u8,
+                offset,
+            }
+            .into(),
             0 => Load {
                 dst: dsts(data, words),
                 base,

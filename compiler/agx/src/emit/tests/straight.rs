@@ -116,6 +116,7 @@ impl Program {
                     from: Ref::Reg(reg),
                     neg: legal && src.neg,
                     abs: legal && src.abs,
+                    high: legal && src.high,
                 };
             }
             group += 1;
