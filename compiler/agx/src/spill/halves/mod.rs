@@ -26,6 +26,7 @@
 //! other is not in the reference), and an instruction that writes a half is *tied*: it reads the pair and gives a new one.
 //!
 //! * [`demand`] finds the values that are 16 bits wide.
+//! * [`sink`] moves the extensions of integers to those who read them, where pairs alone are not enough.
 //! * [`choose`] finds which ones to pair: those that are live together where too many are.
 //! * [`rewrite`] puts values into pairs, which takes nothing where the second definition can write a high half, two
 //!   instructions for fp16 results, up to three for integers; and takes them out again: nothing for the low half, whose
@@ -36,10 +37,15 @@
 mod choose;
 mod demand;
 mod rewrite;
+mod sink;
 #[cfg(test)]
 mod tests;
 
+use crate::analysis::ValueSet;
 use crate::ir::Function;
+
+use super::pressure;
+use demand::Constants;
 
 /// Makes pairs of 16-bit values where more than `limit` registers are needed, as far as that helps. Blocks that no way
 /// leads to must be empty.
@@ -49,8 +55,23 @@ pub(super) fn share(function: &mut Function, limit: u32) {
     if narrow.is_empty() {
         return;
     }
-    let pairs = choose::choose(function, limit, &narrow, &constants);
+    let mut sunk = function.clone();
+    pair(function, limit, &narrow, &constants);
+    let needed = pressure::of_function(function);
+    if needed <= limit || !sink::sink(&mut sunk, &narrow, &constants) {
+        return;
+    }
+    rewrite::remove_unread(&mut sunk);
+    let narrow = demand::narrow(&sunk, &constants);
+    pair(&mut sunk, limit, &narrow, &constants);
+    if pressure::of_function(&sunk) < needed {
+        *function = sunk;
+    }
+}
+
+fn pair(function: &mut Function, limit: u32, narrow: &ValueSet, constants: &Constants) {
+    let pairs = choose::choose(function, limit, narrow, constants);
     if !pairs.is_empty() {
-        rewrite::rewrite(function, &pairs, &constants);
+        rewrite::rewrite(function, &pairs, constants);
     }
 }

@@ -120,8 +120,8 @@ pub(super) fn rewrite(function: &mut Function, pairs: &[Pair], constants: &Const
     remove_unread(function);
 }
 
-/// Extensions that became one shift leave shifts and masks behind.
-fn remove_unread(function: &mut Function) {
+/// Removes extensions and constants that nobody reads any more.
+pub(super) fn remove_unread(function: &mut Function) {
     let mut removed = true;
     while removed {
         removed = false;
@@ -145,7 +145,8 @@ fn remove_unread(function: &mut Function) {
         for data in &mut function.blocks {
             let before = data.instrs.len();
             data.instrs.retain(|instr| {
-                let mut keep = !matches!(instr, Instr::ShiftImm(_) | Instr::Imm(_));
+                let mut keep =
+                    !matches!(instr, Instr::ShiftImm(_) | Instr::Logic(_) | Instr::Imm(_));
                 instr.for_each_dst_value(|v| keep |= read.contains(v));
                 keep
             });
