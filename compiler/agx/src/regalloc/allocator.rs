@@ -341,7 +341,8 @@ impl Allocator<'_> {
         for value in homeless {
             let free = self.state.free;
             let safe = free.without(lost).iter();
-            let home = safe.min_by_key(|r| (self.hints.cost(value, *r, &free), *r));
+            let costs = self.hints.costs(value, &free);
+            let home = safe.min_by_key(|r| (costs[*r as usize], *r));
             let home = home.ok_or_else(|| {
                 Failure::Room(format!("no register for {value} that lanes wait with"))
             })?;
@@ -408,10 +409,11 @@ impl Allocator<'_> {
             .filter_map(|(edge, pred)| lookup(&self.exits[pred.index()], phi.srcs[*edge].value()?))
             .take(8)
             .collect();
+        let costs = self.hints.costs(phi.dst, &free);
         let cost = |r: &u8| {
             let met = wishes.iter().filter(|w| *w == r).count() as i32;
             let far = if *r > LAST_LITERAL { 2 * literals } else { 0 };
-            (self.hints.cost(phi.dst, *r, &free) + MOVE * (far - met), *r)
+            (costs[*r as usize] + MOVE * (far - met), *r)
         };
         let best = free.without(lost).iter().min_by_key(cost);
         best.ok_or_else(|| Failure::Room(format!("no register for the phi {}", phi.dst)))

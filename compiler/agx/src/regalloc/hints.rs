@@ -42,6 +42,10 @@ pub(crate) struct Hints {
     /// By web: the tuples it is a member of and its places there, those that are still to come.
     memberships: Vec<Vec<(u32, u8)>>,
     reserved: [Option<Reservation>; FILE],
+    /// Registers that are reserved for a tuple.
+    for_tuples: RegSet,
+    /// Registers that are reserved for a loop.
+    for_loops: RegSet,
     /// By block and instruction: the tuples that end there.
     uses: Vec<Vec<(u32, u32)>>,
     /// Values whose last use seems to be that they are destroyed.
@@ -66,6 +70,8 @@ impl Hints {
             web,
             tuples: Vec::new(),
             reserved: [None; FILE],
+            for_tuples: RegSet::EMPTY,
+            for_loops: RegSet::EMPTY,
             uses: vec![Vec::new(); function.blocks.len()],
             doomed: ValueSet::new(function.num_values),
             held: RegSet::EMPTY,
@@ -169,6 +175,52 @@ impl Hints {
         cost
     }
 
+    /// [`Hints::cost`] of the value in every register.
+    pub(crate) fn costs(&self, value: Value, free: &RegSet) -> [i32; FILE] {
+        let web = self.web[value.0 as usize];
+        let mut costs = [0; FILE];
+        if let Some(wanted) = self.web_register[web as usize] {
+            costs[wanted as usize] -= 2 * MOVE;
+        }
+        let open = free.without(self.for_tuples);
+        let mut mine = RegSet::EMPTY;
+        for (id, place) in self.memberships[web as usize].iter().take(FORESIGHT) {
+            let tuple = &self.tuples[*id as usize];
+            let Some(base) = tuple.base else {
+                // Nothing is reserved for a tuple that has no place yet.
+                for register in tuple.with_room(*place, open).iter() {
+                    costs[register as usize] -= tuple.weight / 2;
+                }
+                continue;
+            };
+            costs[(base + place) as usize] -= tuple.weight;
+            for register in base..base + tuple.members.len() as u8 {
+                if self.reserved[register as usize] == Some(Reservation::Tuple(*id)) {
+                    mine.insert(register);
+                }
+            }
+        }
+        for register in self.for_tuples.without(mine).iter() {
+            costs[register as usize] += MOVE / 2;
+        }
+        for register in self.for_loops.iter() {
+            let slot = &self.reserved[register as usize];
+            if !matches!(slot, Some(Reservation::Loop { web: other, .. }) if *other == web) {
+                costs[register as usize] += MOVE / 2;
+            }
+        }
+        if self.doomed.contains(value) {
+            for register in self.held.iter() {
+                costs[register as usize] += MOVE;
+            }
+        }
+        debug_assert!(
+            (0..FILE as u8).all(|r| costs[r as usize] == self.cost(value, r, free)),
+            "all costs at once are each cost by itself"
+        );
+        costs
+    }
+
     /// From here on nothing should be destroyed in these registers.
     pub(crate) fn hold(&mut self, held: RegSet) {
         self.held = held;
@@ -197,6 +249,7 @@ impl Hints {
                 let slot = &mut self.reserved[(base + i) as usize];
                 if slot.is_none() {
                     *slot = Some(Reservation::Tuple(id));
+                    self.for_tuples.insert(base + i);
                 }
             }
         }
@@ -206,6 +259,8 @@ impl Hints {
     pub(crate) fn carried(&mut self, value: Value, register: u8, last: u32) {
         let web = self.web[value.0 as usize];
         self.reserved[register as usize] = Some(Reservation::Loop { web, last });
+        self.for_tuples.remove(register);
+        self.for_loops.insert(register);
     }
 
     /// Reservations for what lies before this instruction end.
@@ -213,9 +268,11 @@ impl Hints {
         let uses = &self.uses[block as usize];
         let first = uses.partition_point(|u| u.0 < instr);
         for (_, id) in uses[first..].iter().take_while(|u| u.0 == instr) {
-            for slot in &mut self.reserved {
+            for register in self.for_tuples.iter() {
+                let slot = &mut self.reserved[register as usize];
                 if *slot == Some(Reservation::Tuple(*id)) {
                     *slot = None;
+                    self.for_tuples.remove(register);
                 }
             }
             for web in self.tuples[*id as usize].members.iter().flatten() {
@@ -226,9 +283,11 @@ impl Hints {
 
     /// Reservations for loops that ended before this block end.
     pub(crate) fn enter(&mut self, block: u32) {
-        for slot in &mut self.reserved {
+        for register in self.for_loops.iter() {
+            let slot = &mut self.reserved[register as usize];
             if matches!(slot, Some(Reservation::Loop { last, .. }) if *last < block) {
                 *slot = None;
+                self.for_loops.remove(register);
             }
         }
     }
@@ -240,6 +299,20 @@ impl Tuple {
         let base = register.checked_sub(place)?;
         let last = base as usize + self.members.len() - 1;
         (base % self.shape.align == 0 && last <= self.shape.last as usize).then_some(base)
+    }
+
+    /// Where the member at `place` may lie so that there is room for the others in `open` registers.
+    fn with_room(&self, place: u8, open: RegSet) -> RegSet {
+        let count = self.members.len() as u8;
+        let mut bases = RegSet::below((self.shape.last + 2).saturating_sub(count));
+        if self.shape.align > 1 {
+            let aligned = bases.iter().filter(|r| r % self.shape.align == 0);
+            bases = aligned.collect();
+        }
+        for other in (0..count).filter(|i| *i != place) {
+            bases = bases.and(open.down(other));
+        }
+        bases.up(place)
     }
 }
 

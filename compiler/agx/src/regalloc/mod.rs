@@ -127,6 +127,20 @@ impl RegSet {
         RegSet(self.0 & !other.0)
     }
 
+    pub(crate) const fn and(self, other: RegSet) -> RegSet {
+        RegSet(self.0 & other.0)
+    }
+
+    /// Every register's number grows by so much.
+    pub(crate) const fn up(self, by: u8) -> RegSet {
+        RegSet(self.0 << by)
+    }
+
+    /// Every register's number shrinks by so much; those for which there is no lower one drop out.
+    pub(crate) const fn down(self, by: u8) -> RegSet {
+        RegSet(self.0 >> by)
+    }
+
     /// `r0` up to, but without, `end`.
     pub(crate) const fn below(end: u8) -> RegSet {
         RegSet((1 << end) - 1)

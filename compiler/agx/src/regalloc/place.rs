@@ -364,11 +364,13 @@ impl Placer<'_> {
     }
 
     fn best_destination(&self, dsts: &[Value], shape: Shape, sharing: Sharing) -> Option<u8> {
+        let costs = |value: &Value| self.hints.costs(*value, &self.state.free);
+        let costs: ArrayVec<_, 4> = dsts.iter().map(costs).collect();
         let cost = |base: u8| {
             let (mut cost, mut evicted, mut shared, mut free) = (0, 0, 0, 0);
-            for (i, value) in dsts.iter().enumerate() {
+            for (i, costs) in costs.iter().enumerate() {
                 let register = base + i as u8;
-                cost += self.hints.cost(*value, register, &self.state.free);
+                cost += costs[register as usize];
                 if self.claimed.contains(register) {
                     if sharing == Sharing::Distinct || !self.ending.contains(register) {
                         return None;
@@ -450,10 +452,11 @@ impl Placer<'_> {
         self.homeless.sort_unstable();
         for value in std::mem::take(&mut self.homeless) {
             let free = self.state.free;
+            let costs = self.hints.costs(value, &free);
             let home = free
                 .without(taken)
                 .iter()
-                .min_by_key(|r| (self.hints.cost(value, *r, &free), *r))?;
+                .min_by_key(|r| (costs[*r as usize], *r))?;
             self.state.put(value, home);
         }
         Some(())

@@ -293,6 +293,14 @@ impl Generator {
                 srcs: vec![init],
             });
         }
+        let mut narrow: Vec<Phi> = Vec::new();
+        for _ in 0..self.rng.below(self.halves.len().min(5) as u32 + 1) {
+            let srcs = vec![self.half().into()];
+            let dst = self.function.value();
+            narrow.push(Phi { dst, srcs });
+        }
+        let narrow_dsts: Vec<Value> = narrow.iter().map(|p| p.dst).collect();
+        self.halves.extend(&narrow_dsts);
         let mut inner = known.clone();
         inner.extend(phis.iter().map(|p| p.dst));
         known.extend(phis.iter().map(|p| p.dst));
@@ -357,8 +365,15 @@ impl Generator {
                 phi.srcs.push(src);
             }
         }
+        if phis.iter().all(|phi| phi.srcs.len() == 2) {
+            for phi in &mut narrow {
+                phi.srcs.push(self.half().into());
+            }
+        }
+        phis.append(&mut narrow);
         self.function.blocks[header.index()].phis = phis;
         self.halves.truncate(halves);
+        self.halves.extend(narrow_dsts);
         self.loop_depth -= 1;
         let exit = self.open();
         self.function.blocks[before.index()].end = End::Loop { exit };

@@ -25,6 +25,21 @@ pub(super) struct Pair {
     pub(super) how: Insertion,
 }
 
+/// Two phis of a block that become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct PhiPair {
+    pub(super) block: Block,
+    pub(super) low: Value,
+    pub(super) high: Value,
+}
+
+/// What was chosen.
+#[derive(Debug, Default)]
+pub(super) struct Chosen {
+    pub(super) pairs: Vec<Pair>,
+    pub(super) phis: Vec<PhiPair>,
+}
+
 /// Partners of one value that are looked at.
 const TRIED: usize = 48;
 
@@ -38,8 +53,9 @@ struct Range {
 /// A value that may be half of a pair.
 struct Candidate {
     value: Value,
-    /// Block and instruction of the definition.
+    /// Block and instruction of the definition; that of a phi is before the first one.
     at: (Block, usize),
+    is_phi: bool,
     /// Where it is live, ascending.
     live: Vec<Range>,
     /// The header of the innermost loop around the definition.
@@ -62,77 +78,195 @@ pub(super) fn choose(
     limit: u32,
     narrow: &ValueSet,
     constants: &Constants,
-) -> Vec<Pair> {
+) -> Chosen {
     let liveness = Liveness::of(function);
     let dominators = Dominators::of(function);
     let places = Places::of(function);
-    let mut heat = places.heat(function, &liveness, &dominators, limit);
+    let heat = places.heat(function, &liveness, &dominators, limit);
     let sums: Vec<u32> = std::iter::once(0)
         .chain(heat.iter().scan(0, |sum, h| {
             *sum += u32::from(*h > 0);
             Some(*sum)
         }))
         .collect();
-    let hot = |range: &Range| {
-        let (from, to) = (range.from as usize + 1, range.to as usize);
-        if from < to { sums[to] - sums[from] } else { 0 }
-    };
     let mut candidates = candidates(function, &liveness, &dominators, &places, narrow, constants);
     for candidate in &mut candidates {
-        candidate.heat = candidate.live.iter().map(hot).sum();
+        candidate.heat = candidate.live.iter().map(|range| hot(&sums, range)).sum();
     }
     candidates.retain(|c| c.heat > 0);
-    // By definition; the order in which they are taken is another.
-    let mut order: Vec<usize> = (0..candidates.len()).collect();
-    order.sort_by_key(|c| {
-        let candidate = &candidates[*c];
-        (
-            candidate.as_high.instructions(),
-            std::cmp::Reverse(candidate.heat),
-            *c,
-        )
-    });
-    let mut taken = vec![false; candidates.len()];
-    let mut pairs = Vec::new();
-    let uses = Uses::of(function);
-    for second in order {
-        if taken[second] {
-            continue;
-        }
-        let mut best: Option<(i64, usize)> = None;
-        for first in (0..second).rev().filter(|f| !taken[*f]).take(TRIED) {
-            let (a, b) = (&candidates[first], &candidates[second]);
-            if a.header != b.header
-                || !dominators.dominates(a.at.0, b.at.0)
-                || (a.at.0 == b.at.0 && a.at.1 > b.at.1)
-            {
-                continue;
-            }
-            let saved: u32 = common(a, b).map(|range| hot(&range)).sum();
-            if saved == 0 || best.is_some_and(|(score, _)| score >= i64::from(saved)) {
-                continue;
-            }
-            if uses.follow(a, b, &dominators) {
-                best = Some((i64::from(saved), first));
-            }
-        }
-        let Some((_, first)) = best else { continue };
-        let (a, b) = (&candidates[first], &candidates[second]);
-        let shared: Vec<Range> = common(a, b).collect();
-        let inside = |range: &Range| range.from as usize + 1..range.to as usize;
-        if !shared
-            .iter()
-            .any(|r| heat[inside(r)].iter().any(|h| *h > 0))
-        {
-            continue;
-        }
-        for range in &shared {
-            heat[inside(range)].iter_mut().for_each(|h| *h -= 1);
-        }
-        (taken[first], taken[second]) = (true, true);
-        pairs.push(oriented(a, b));
+    let mut chooser = Chooser {
+        taken: vec![false; candidates.len()],
+        candidates: &candidates,
+        uses: Uses::of(function),
+        dominators: &dominators,
+        heat,
+        sums,
+        chosen: Chosen::default(),
+    };
+    chooser.phis(function);
+    chooser.values();
+    chooser.chosen
+}
+
+struct Chooser<'c> {
+    /// By definition.
+    candidates: &'c [Candidate],
+    taken: Vec<bool>,
+    uses: Uses,
+    dominators: &'c Dominators,
+    /// By place, what is too much after all pairs so far.
+    heat: Vec<i32>,
+    /// By place, how many places up to there were hot at first.
+    sums: Vec<u32>,
+    chosen: Chosen,
+}
+
+/// Places inside of a range that are hot.
+fn hot(sums: &[u32], range: &Range) -> u32 {
+    let (from, to) = (range.from as usize + 1, range.to as usize);
+    if from < to { sums[to] - sums[from] } else { 0 }
+}
+
+impl Chooser<'_> {
+    /// Hot places at which a pair saves a register.
+    fn saved(&self, a: &Candidate, b: &Candidate) -> u32 {
+        common(a, b).map(|range| hot(&self.sums, &range)).sum()
     }
-    pairs
+
+    /// Can the second be defined into a pair with the first, which is defined earlier?
+    fn fit(&self, first: &Candidate, second: &Candidate) -> bool {
+        let ordered = first.at.0 != second.at.0 || first.at.1 <= second.at.1;
+        !second.is_phi
+            && ordered
+            && first.header == second.header
+            && self.dominators.dominates(first.at.0, second.at.0)
+            && self.uses.follow(first, second, self.dominators)
+    }
+
+    /// Takes both if that still helps somewhere.
+    fn take(&mut self, first: usize, second: usize) -> bool {
+        let (a, b) = (&self.candidates[first], &self.candidates[second]);
+        let inside = |range: &Range| range.from as usize + 1..range.to as usize;
+        let shared: Vec<Range> = common(a, b).filter(|r| r.from + 1 < r.to).collect();
+        let helps = |range: &Range| self.heat[inside(range)].iter().any(|h| *h > 0);
+        if !shared.iter().any(helps) {
+            return false;
+        }
+        self.share(first, second, &shared);
+        true
+    }
+
+    fn share(&mut self, first: usize, second: usize, shared: &[Range]) {
+        for range in shared {
+            let inside = range.from as usize + 1..range.to as usize;
+            self.heat[inside].iter_mut().for_each(|h| *h -= 1);
+        }
+        (self.taken[first], self.taken[second]) = (true, true);
+    }
+
+    /// Pairs of phis, and with them pairs of their sources.
+    fn phis(&mut self, function: &Function) {
+        let number: HashMap<Value, usize> = self
+            .candidates
+            .iter()
+            .enumerate()
+            .map(|(c, candidate)| (candidate.value, c))
+            .collect();
+        for second in 0..self.candidates.len() {
+            let b = &self.candidates[second];
+            if !b.is_phi || self.taken[second] {
+                continue;
+            }
+            let same = |f: &usize| {
+                let a = &self.candidates[*f];
+                a.is_phi && a.at.0 == b.at.0 && !self.taken[*f]
+            };
+            let others = (0..second).rev().take(TRIED).filter(same);
+            let best = others.max_by_key(|f| (self.saved(&self.candidates[*f], b), *f));
+            let Some(first) = best else { continue };
+            if !self.take(first, second) {
+                continue;
+            }
+            let (a, b) = (&self.candidates[first], &self.candidates[second]);
+            let (low, high) = match a.extractions < b.extractions {
+                true => (b, a),
+                false => (a, b),
+            };
+            let block = b.at.0;
+            self.chosen.phis.push(PhiPair {
+                block,
+                low: low.value,
+                high: high.value,
+            });
+            let data = &function.blocks[block.index()];
+            let srcs = |value: Value| data.phis.iter().find(|p| p.dst == value).map(|p| &p.srcs);
+            let (Some(lows), Some(highs)) = (srcs(low.value), srcs(high.value)) else {
+                continue;
+            };
+            for (low, high) in lows.iter().zip(highs) {
+                let candidate = |src: &Src| number.get(&src.value()?).copied();
+                if let (Some(low), Some(high)) = (candidate(low), candidate(high)) {
+                    self.sources(low, high);
+                }
+            }
+        }
+    }
+
+    /// Makes a pair of what comes into two phis.
+    fn sources(&mut self, low: usize, high: usize) {
+        if low == high || self.taken[low] || self.taken[high] {
+            return;
+        }
+        let (first, second) = (low.min(high), low.max(high));
+        let (a, b) = (&self.candidates[first], &self.candidates[second]);
+        if !self.fit(a, b) {
+            return;
+        }
+        let how = if second == high { b.as_high } else { a.behind };
+        let pair = Pair {
+            low: self.candidates[low].value,
+            high: self.candidates[high].value,
+            at: b.at,
+            how,
+        };
+        let shared: Vec<Range> = common(a, b).filter(|r| r.from + 1 < r.to).collect();
+        self.share(first, second, &shared);
+        self.chosen.pairs.push(pair);
+    }
+
+    /// Pairs of all other values.
+    fn values(&mut self) {
+        let mut order: Vec<usize> = (0..self.candidates.len()).collect();
+        order.sort_by_key(|c| {
+            let candidate = &self.candidates[*c];
+            (
+                candidate.as_high.instructions(),
+                std::cmp::Reverse(candidate.heat),
+                *c,
+            )
+        });
+        for second in order {
+            let b = &self.candidates[second];
+            if self.taken[second] || b.is_phi {
+                continue;
+            }
+            let mut best: Option<(u32, usize)> = None;
+            let open = (0..second).rev().filter(|f| !self.taken[*f]);
+            for first in open.take(TRIED) {
+                let a = &self.candidates[first];
+                let saved = self.saved(a, b);
+                if best.is_none_or(|(most, _)| saved > most) && saved > 0 && self.fit(a, b) {
+                    best = Some((saved, first));
+                }
+            }
+            if let Some((_, first)) = best
+                && self.take(first, second)
+            {
+                let pair = oriented(&self.candidates[first], &self.candidates[second]);
+                self.chosen.pairs.push(pair);
+            }
+        }
+    }
 }
 
 /// The second value goes into the high half, unless it is cheaper the other way round.
@@ -234,7 +368,7 @@ impl Places {
     }
 }
 
-/// Narrow values with one definition that is an instruction, and is not cheaper to make again.
+/// Narrow values that are not cheaper to make again, by definition.
 fn candidates(
     function: &Function,
     liveness: &Liveness,
@@ -251,6 +385,21 @@ fn candidates(
             continue;
         }
         let data = &function.blocks[block.index()];
+        for phi in data.phis.iter().filter(|phi| narrow.contains(phi.dst)) {
+            number.insert(phi.dst, found.len());
+            found.push(Candidate {
+                value: phi.dst,
+                at: (block, 0),
+                is_phi: true,
+                live: Vec::new(),
+                header: headers[block.index()],
+                heat: 0,
+                as_high: Insertion::Shift,
+                behind: Insertion::Shift,
+                extractions: 0,
+                clean: false,
+            });
+        }
         for (index, instr) in data.instrs.iter().enumerate() {
             if instr.is_rematerializable() {
                 continue;
@@ -261,6 +410,7 @@ fn candidates(
                     found.push(Candidate {
                         value,
                         at: (block, index),
+                        is_phi: false,
                         live: Vec::new(),
                         header: headers[block.index()],
                         heat: 0,

@@ -70,8 +70,8 @@ pub(super) fn share(function: &mut Function, limit: u32) {
 }
 
 fn pair(function: &mut Function, limit: u32, narrow: &ValueSet, constants: &Constants) {
-    let pairs = choose::choose(function, limit, narrow, constants);
-    if !pairs.is_empty() {
-        rewrite::rewrite(function, &pairs, constants);
+    let chosen = choose::choose(function, limit, narrow, constants);
+    if !(chosen.pairs.is_empty() && chosen.phis.is_empty()) {
+        rewrite::rewrite(function, &chosen, constants);
     }
 }

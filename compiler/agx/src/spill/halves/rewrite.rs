@@ -6,11 +6,11 @@ use std::collections::HashMap;
 use crate::analysis::{Dominators, ValueSet};
 use crate::emit::accepts;
 use crate::ir::{
-    Block, End, F16ToF32, F32ToF16High, Format, Function, Instr, LoadHigh, Logic, LogicOp,
-    PackNorm8High, Ref, ShiftImm, ShiftOp, Src, Value, Zext16,
+    Block, End, F16ToF32, F32ToF16High, Format, Function, Imm, Instr, LoadHigh, Logic, LogicOp,
+    Mov, PackNorm8High, Phi, Ref, ShiftImm, ShiftOp, Src, Value, Zext16,
 };
 
-use super::choose::Pair;
+use super::choose::{Chosen, Pair, PhiPair};
 use super::demand::{Constants, clears_high_half};
 
 /// How a value gets into the high half of the register that the other value is in.
@@ -66,9 +66,11 @@ struct Place {
 struct Rewriter<'p> {
     pairs: &'p [Pair],
     constants: &'p Constants,
+    /// By pair, those of phis behind the others: the block from which on it may be there.
+    homes: Vec<Block>,
     dominators: Dominators,
     places: HashMap<Value, Place>,
-    /// By pair, as soon as its definition was passed: its value.
+    /// By pair, as soon as its definition was passed: its value. That of phis is one at once.
     made: Vec<Option<Value>>,
     /// Values whose upper half is 0.
     clean: HashMap<Value, bool>,
@@ -78,12 +80,14 @@ struct Rewriter<'p> {
 }
 
 /// Makes the pairs.
-pub(super) fn rewrite(function: &mut Function, pairs: &[Pair], constants: &Constants) {
+pub(super) fn rewrite(function: &mut Function, chosen: &Chosen, constants: &Constants) {
+    let Chosen { pairs, phis } = chosen;
     let mut rewriter = Rewriter {
         pairs,
         constants,
         dominators: Dominators::of(function),
         places: HashMap::new(),
+        homes: pairs.iter().map(|pair| pair.at.0).collect(),
         made: vec![None; pairs.len()],
         clean: HashMap::new(),
         shifted: HashMap::new(),
@@ -96,6 +100,10 @@ pub(super) fn rewrite(function: &mut Function, pairs: &[Pair], constants: &Const
         rewriter.places.insert(pair.high, place(true));
         by_place.entry(pair.at).or_default().push(index);
     }
+    let joined: Vec<(PhiPair, [Phi; 2])> = phis
+        .iter()
+        .filter_map(|pair| rewriter.join(function, pair))
+        .collect();
     for block in function.block_ids() {
         let data = &mut function.blocks[block.index()];
         let instrs = std::mem::take(&mut data.instrs);
@@ -116,6 +124,9 @@ pub(super) fn rewrite(function: &mut Function, pairs: &[Pair], constants: &Const
         (data.instrs, data.end) = (out, end);
     }
     rewriter.phis(function);
+    for (pair, phis) in &joined {
+        rewriter.joined(function, *pair, phis);
+    }
     function.num_values = rewriter.num_values;
     remove_unread(function);
 }
@@ -174,7 +185,7 @@ impl Rewriter<'_> {
     fn part(&self, block: Block, value: Value) -> Option<(Value, bool)> {
         let place = self.places.get(&value)?;
         let made = self.made[place.pair]?;
-        let home = self.pairs[place.pair].at.0;
+        let home = self.homes[place.pair];
         (home == block || self.dominators.dominates(home, block)).then_some((made, place.high))
     }
 
@@ -304,32 +315,114 @@ impl Rewriter<'_> {
                     );
                 }
                 Insertion::Direct | Insertion::Shift => {
-                    let up = self.value();
-                    out.push(shift(up, high, ShiftOp::Shl));
-                    let mut clear = low;
-                    if self.clean.get(&low) != Some(&true) {
-                        clear = self.value();
-                        out.push(
-                            Zext16 {
-                                dst: clear.into(),
-                                a: low.into(),
-                            }
-                            .into(),
-                        );
-                    }
-                    out.push(
-                        Logic {
-                            dst: pair.into(),
-                            a: up.into(),
-                            b: clear.into(),
-                            op: LogicOp::Or,
-                        }
-                        .into(),
-                    );
+                    let clean = self.clean.get(&low) == Some(&true);
+                    self.unite(pair, low, high, clean, out);
                 }
             }
             self.made[*index] = Some(pair);
         }
+    }
+
+    /// Takes two phis out of their block; their pair is there from the block's beginning on.
+    fn join(&mut self, function: &mut Function, pair: &PhiPair) -> Option<(PhiPair, [Phi; 2])> {
+        let phis = &mut function.blocks[pair.block.index()].phis;
+        let place = |phis: &[Phi], value| phis.iter().position(|phi: &Phi| phi.dst == value);
+        // Both are there, or none is taken.
+        place(phis, pair.high)?;
+        let low = phis.remove(place(phis, pair.low)?);
+        let high = phis.remove(place(phis, pair.high)?);
+        let index = self.made.len();
+        self.homes.push(pair.block);
+        let value = self.value();
+        self.made.push(Some(value));
+        for (half, high) in [(pair.low, false), (pair.high, true)] {
+            self.places.insert(half, Place { pair: index, high });
+        }
+        Some((*pair, [low, high]))
+    }
+
+    /// The phi of a pair: what comes in is a pair already, or becomes one at the end of the predecessor.
+    fn joined(&mut self, function: &mut Function, pair: PhiPair, halves: &[Phi; 2]) {
+        let Some(dst) = self.places.get(&pair.low).and_then(|p| self.made[p.pair]) else {
+            return;
+        };
+        let preds = function.blocks[pair.block.index()].preds.clone();
+        let mut srcs = Vec::new();
+        for (edge, pred) in preds.iter().enumerate() {
+            let [low, high] = [halves[0].srcs[edge], halves[1].srcs[edge]];
+            if !self.dominators.is_reachable(*pred) {
+                srcs.push(Src::imm(0));
+                continue;
+            }
+            let part = |src: &Src| src.value().and_then(|v| self.part(*pred, v));
+            if let (Some((a, false)), Some((b, true))) = (part(&low), part(&high))
+                && a == b
+            {
+                srcs.push(a.into());
+                continue;
+            }
+            let mut out = std::mem::take(&mut function.blocks[pred.index()].instrs);
+            let [low, high] = [low, high].map(|src| self.in_register(*pred, src, &mut out));
+            let value = self.value();
+            self.unite(value, low, high, false, &mut out);
+            function.blocks[pred.index()].instrs = out;
+            srcs.push(value.into());
+        }
+        let phis = &mut function.blocks[pair.block.index()].phis;
+        phis.push(Phi { dst, srcs });
+    }
+
+    /// A phi's source as a value.
+    fn in_register(&mut self, pred: Block, src: Src, out: &mut Vec<Instr>) -> Value {
+        let mut src = src;
+        self.read(pred, &mut src, false, out);
+        if let Some(value) = src.value() {
+            return value;
+        }
+        let dst = self.value();
+        match src.from {
+            Ref::Imm(value) => out.push(
+                Imm {
+                    dst: dst.into(),
+                    value,
+                }
+                .into(),
+            ),
+            _ => out.push(
+                Mov {
+                    dst: dst.into(),
+                    src,
+                }
+                .into(),
+            ),
+        }
+        dst
+    }
+
+    /// `high << 16 | low & 0xffff`. `clean`: the low one has nothing above 16 bits.
+    fn unite(&mut self, pair: Value, low: Value, high: Value, clean: bool, out: &mut Vec<Instr>) {
+        let up = self.value();
+        out.push(shift(up, high, ShiftOp::Shl));
+        let mut clear = low;
+        if !clean {
+            clear = self.value();
+            out.push(
+                Zext16 {
+                    dst: clear.into(),
+                    a: low.into(),
+                }
+                .into(),
+            );
+        }
+        out.push(
+            Logic {
+                dst: pair.into(),
+                a: up.into(),
+                b: clear.into(),
+                op: LogicOp::Or,
+            }
+            .into(),
+        );
     }
 
     /// Phis read at the ends of predecessors.

@@ -197,6 +197,53 @@ fn around_a_loop() {
     fits(b);
 }
 
+/// More sums than registers go around a loop, two in each.
+#[test]
+fn sums_of_a_loop() {
+    for n in [60, 100, 150] {
+        let mut b = Builder::new();
+        let i = b.thread();
+        let init: Vec<Src> = (0..n).map(|k| load_half(&mut b, i, 2 * k).into()).collect();
+        let sums = b.repeat(&init, |b, k, sums| {
+            let at = b.add(i, k);
+            let x = load_half(b, at, 0);
+            sums.iter().map(|sum| add_half(b, *sum, x)).collect()
+        });
+        fold(&mut b, &sums, i);
+        let after = fits(b);
+        let phis: usize = after.blocks.iter().map(|b| b.phis.len()).sum();
+        assert!(if n > 92 {
+            phis <= 92
+        } else {
+            phis == n as usize + 1
+        });
+    }
+}
+
+/// The same where sums change places, so that no pair stays together.
+#[test]
+fn halves_that_go_around_in_circles() {
+    let mut b = Builder::new();
+    let i = b.thread();
+    let init: Vec<Src> = (0..120)
+        .map(|k| load_half(&mut b, i, 2 * k).into())
+        .collect();
+    let last = b.repeat(&init, |b, k, carried| {
+        let mut next = carried.to_vec();
+        next.rotate_left(7);
+        next.swap(3, 90);
+        store_half(b, next[5], k);
+        next
+    });
+    fold(&mut b, &last, i);
+    b.function.compute_preds();
+    let before = b.function.clone();
+    crate::spill::run(&mut b.function, 92).expect("spills");
+    same_behaviour(&before, &b.function).expect("the same behaviour");
+    regalloc::run(&mut b.function).expect("allocates");
+    same_behaviour(&before, &b.function).expect("the same behaviour");
+}
+
 /// More than two values for each register: pairs first, and the rest is spilled.
 #[test]
 fn what_does_not_fit_is_spilled() {
