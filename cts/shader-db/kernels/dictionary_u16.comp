@@ -22,7 +22,7 @@ void main() {
         uint best = 0xffffffffu;
         [[unroll]] for (uint k = 0; k < WORDS; k++) {
             uint distance = uint(abs(int(uint(code[k])) - sample_value));
-            best = min(best, distance << 8 | k);
+            best = min(best, distance << 16 | uint(code[k]));
         }
         r[s * 32 + i] = best;
     }
