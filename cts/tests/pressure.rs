@@ -272,6 +272,46 @@ fn twice_as_many_integers_fit() {
     }
 }
 
+/// Phis of 16-bit values: sums that go around a loop, two in a register.
+#[test]
+fn twice_as_many_sums_go_around_a_loop() {
+    for n in BOTH_HALVES {
+        let digits: Vec<u32> = numbers(9, n * LANES).iter().map(|x| x % 4).collect();
+        let input: Vec<u16> = digits.iter().map(|d| SMALL[*d as usize]).collect();
+        let body = format!(
+            "uint rounds = 3u + uint(float(v0));
+            for (uint i = 0u; i < rounds; i++) {{
+                float16_t x = data[id * {n}u + i];
+                {}
+            }}
+            uint s = 0u; {} results[id] = s;",
+            each(n, |k| match k % 3 {
+                0 => format!("v{k} = v{k} + x;"),
+                1 => format!("v{k} = max(v{k}, x);"),
+                _ => format!("v{k} = fma(x, float16_t(2), v{k});"),
+            }),
+            each(n, |k| format!("s = s * 31u + uint(float(v{k}));")),
+        );
+        let name = format!("{n} fp16 sums around a loop");
+        let case = halves(&name, n, "float16_t", &input, &body, 1);
+        let results = |v: &[u32]| {
+            let mut sums = v.to_vec();
+            for x in &v[..3 + v[0] as usize] {
+                for (k, sum) in sums.iter_mut().enumerate() {
+                    match k % 3 {
+                        0 => *sum += x,
+                        1 => *sum = (*sum).max(*x),
+                        _ => *sum += 2 * x,
+                    }
+                }
+            }
+            sums.iter()
+                .fold(0u32, |s, x| s.wrapping_mul(31).wrapping_add(*x))
+        };
+        in_registers(&case, digits.chunks(n as usize).map(results).collect());
+    }
+}
+
 /// 16-bit values beside words and vectors of them, through branches and a loop.
 #[test]
 fn halves_beside_words_and_vectors() {
