@@ -434,7 +434,11 @@ fn a_megabyte_of_code() {
                     "if ((s & {}u) != 0u) {{ s ^= {i}u; data[l + 32u] = s; }}\n",
                     1 << (i / 50 % 20)
                 ),
-                false => format!("s = (s ^ s >> {}u) * {}u;\n", i % 13 + 3, 2 * (i % 2003) + 1),
+                false => format!(
+                    "s = (s ^ s >> {}u) * {}u;\n",
+                    i % 13 + 3,
+                    2 * (i % 2003) + 1
+                ),
             })
             .collect();
         let text = format!(

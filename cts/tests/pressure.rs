@@ -145,6 +145,232 @@ fn values_of_all_widths() {
     }
 }
 
+/// Two 16-bit values share a register where there are too few: twice as many fit.
+const BOTH_HALVES: [u32; 4] = [60, 100, 140, 164];
+
+/// `n` 16-bit values of a type are loaded, and `body` goes on with `v0` to `v{n - 1}`.
+fn halves(name: &str, n: u32, ty: &str, input: &[u16], body: &str, outputs: u32) -> Case {
+    let text = format!(
+        "layout(local_size_x = {LANES}) in;
+        layout(set = 0, binding = 0) readonly buffer In {{ {ty} data[]; }};
+        layout(set = 0, binding = 1) buffer Out {{ uint results[]; }};
+        void main() {{
+            uint id = gl_GlobalInvocationID.x;
+            {}
+            results[id * {outputs}u] = 1u;
+            {body}
+        }}",
+        each(n, |k| format!("{ty} v{k} = data[id * {n}u + {k}u];"))
+    );
+    let words: Vec<u32> = input
+        .chunks(2)
+        .map(|two| u32::from(two[0]) | u32::from(two[1]) << 16)
+        .collect();
+    let buffers = vec![
+        storage(0, &words),
+        storage(1, &vec![0; (outputs * LANES) as usize]),
+    ];
+    case(name, &text, buffers)
+}
+
+/// The shader gives these results without a word of scratch memory.
+fn in_registers(case: &Case, expected: Vec<u32>) {
+    let input = common::words(&case.buffers[0].bytes);
+    let stats = equal(case, &[input, expected]);
+    let memory = (stats.spills, stats.fills, stats.scratch);
+    assert_eq!(memory, (0, 0, 0), "{}: {stats:?}", case.name);
+    assert!(stats.gprs <= 96, "{}: {stats:?}", case.name);
+}
+
+/// Small whole numbers, of which fp16 sums are exact.
+const SMALL: [u16; 4] = [0, 0x3c00, 0x4000, 0x4200];
+
+#[test]
+fn twice_as_many_loaded_floats_fit() {
+    for n in BOTH_HALVES {
+        let digits: Vec<u32> = numbers(5, n * LANES).iter().map(|x| x % 4).collect();
+        let input: Vec<u16> = digits.iter().map(|d| SMALL[*d as usize]).collect();
+        let body = format!(
+            "float16_t s = float16_t(0), t = float16_t(0); {} {}
+            results[id * 2u] = uint(float(s)); results[id * 2u + 1u] = uint(float(t));",
+            each(n, |k| format!("s = s + v{};", n - 1 - k)),
+            each(n, |k| format!("t = fma(v{k}, float16_t({}), t);", k % 5)),
+        );
+        let case = halves(&format!("{n} fp16 loads"), n, "float16_t", &input, &body, 2);
+        let sums = |v: &[u32]| {
+            let weighed = v.iter().zip(0u32..).map(|(d, k)| d * (k % 5));
+            [v.iter().sum(), weighed.sum()]
+        };
+        in_registers(&case, digits.chunks(n as usize).flat_map(sums).collect());
+    }
+}
+
+/// Results of fp16 arithmetic, which writes low halves only.
+#[test]
+fn twice_as_many_computed_floats_fit() {
+    for n in BOTH_HALVES {
+        let digits: Vec<u32> = numbers(6, n * LANES).iter().map(|x| x % 4).collect();
+        let input: Vec<u16> = digits.iter().map(|d| SMALL[*d as usize]).collect();
+        let body = format!(
+            "{} results[id * 2u] = 2u;
+            float16_t s = float16_t(0), t = float16_t(0); {} {}
+            results[id * 2u] = uint(float(s)); results[id * 2u + 1u] = uint(float(t));",
+            each(n, |k| format!("float16_t w{k} = v{k} * v{};", (k + 7) % n)),
+            each(n, |k| format!("s = s + w{};", n - 1 - k)),
+            each(n, |k| format!("t = max(t, w{k} + v{});", (k * 3) % n)),
+        );
+        let name = format!("{n} fp16 products");
+        let case = halves(&name, n, "float16_t", &input, &body, 2);
+        let n = n as usize;
+        let results = |v: &[u32]| {
+            let w: Vec<u32> = (0..n).map(|k| v[k] * v[(k + 7) % n]).collect();
+            let most = (0..n).map(|k| w[k] + v[k * 3 % n]).max();
+            [w.iter().sum(), most.unwrap_or(0)]
+        };
+        let expected = digits.chunks(n).flat_map(results).collect();
+        // Products and factors are live together.
+        if n <= 90 {
+            in_registers(&case, expected);
+        } else {
+            let stats = equal(&case, &[common::words(&case.buffers[0].bytes), expected]);
+            assert!(stats.spills <= 2 * n as u32 - 170, "{name}: {stats:?}");
+        }
+    }
+}
+
+#[test]
+fn twice_as_many_integers_fit() {
+    for n in BOTH_HALVES {
+        let input: Vec<u16> = numbers(7, n * LANES).iter().map(|x| *x as u16).collect();
+        let body = format!(
+            "uint s = 0u; {} int t = 0; {} uint16_t m = uint16_t(1); {}
+            results[id * 3u] = s; results[id * 3u + 1u] = uint(t); results[id * 3u + 2u] = uint(m);",
+            each(n, |k| format!("s = s * 31u + uint(v{});", n - 1 - k)),
+            each(n, |k| format!("t = t * 5 + int(int16_t(v{k}));")),
+            each(n, |k| format!("m = m * v{k} + v{};", (k * 7 + 1) % n)),
+        );
+        let case = halves(
+            &format!("{n} 16-bit integers"),
+            n,
+            "uint16_t",
+            &input,
+            &body,
+            3,
+        );
+        let results = |v: &[u16]| {
+            let wide = v.iter().rev();
+            let s = wide.fold(0u32, |s, x| s.wrapping_mul(31).wrapping_add((*x).into()));
+            let t = v.iter().fold(0i32, |t, x| {
+                t.wrapping_mul(5).wrapping_add(i32::from(*x as i16))
+            });
+            let m = (0..v.len()).fold(1u16, |m, k| {
+                m.wrapping_mul(v[k]).wrapping_add(v[(k * 7 + 1) % v.len()])
+            });
+            [s, t as u32, m.into()]
+        };
+        in_registers(&case, input.chunks(n as usize).flat_map(results).collect());
+    }
+}
+
+/// Phis of 16-bit values: sums that go around a loop, two in a register.
+#[test]
+fn twice_as_many_sums_go_around_a_loop() {
+    for n in BOTH_HALVES {
+        let digits: Vec<u32> = numbers(9, n * LANES).iter().map(|x| x % 4).collect();
+        let input: Vec<u16> = digits.iter().map(|d| SMALL[*d as usize]).collect();
+        let body = format!(
+            "uint rounds = 3u + uint(float(v0));
+            for (uint i = 0u; i < rounds; i++) {{
+                float16_t x = data[id * {n}u + i];
+                {}
+            }}
+            uint s = 0u; {} results[id] = s;",
+            each(n, |k| match k % 3 {
+                0 => format!("v{k} = v{k} + x;"),
+                1 => format!("v{k} = max(v{k}, x);"),
+                _ => format!("v{k} = fma(x, float16_t(2), v{k});"),
+            }),
+            each(n, |k| format!("s = s * 31u + uint(float(v{k}));")),
+        );
+        let name = format!("{n} fp16 sums around a loop");
+        let case = halves(&name, n, "float16_t", &input, &body, 1);
+        let results = |v: &[u32]| {
+            let mut sums = v.to_vec();
+            for x in &v[..3 + v[0] as usize] {
+                for (k, sum) in sums.iter_mut().enumerate() {
+                    match k % 3 {
+                        0 => *sum += x,
+                        1 => *sum = (*sum).max(*x),
+                        _ => *sum += 2 * x,
+                    }
+                }
+            }
+            sums.iter()
+                .fold(0u32, |s, x| s.wrapping_mul(31).wrapping_add(*x))
+        };
+        in_registers(&case, digits.chunks(n as usize).map(results).collect());
+    }
+}
+
+/// 16-bit values beside words and vectors of them, through branches and a loop.
+#[test]
+fn halves_beside_words_and_vectors() {
+    for n in [60u32, 100] {
+        let input: Vec<u16> = numbers(8, n * LANES).iter().map(|x| *x as u16).collect();
+        let body = format!(
+            "{} uvec3 a = uvec3(id, 2u, 3u), b = uvec3(5u, id, 7u); uint s = 0u;
+            for (uint i = 0u; i < 3u; i++) {{
+                a = a.yzx * 3u + b; b = b.zxy ^ a;
+                if (((id + i) & 1u) == 0u) {{ {} }} else {{ {} }}
+                {}
+            }}
+            {} results[id] = s ^ a.x ^ b.y;",
+            each(16, |k| format!(
+                "uint w{k} = id * {}u + uint(v{k});",
+                2 * k + 3
+            )),
+            each(n / 2, |k| format!("s = s * 3u + uint(v{});", 2 * k)),
+            each(n / 2, |k| format!("s = s * 5u + uint(v{});", 2 * k + 1)),
+            each(16, |k| format!("w{k} = w{k} * 7u + s + a.y;")),
+            each(n, |k| format!("s = s * 31u + uint(v{k}) + w{};", k % 16)),
+        );
+        let case = halves(
+            &format!("{n} halves and words"),
+            n,
+            "uint16_t",
+            &input,
+            &body,
+            1,
+        );
+        let results = |id: u32, v: &[u16]| {
+            let (mut a, mut b, mut s) = ([id, 2, 3], [5, id, 7], 0u32);
+            let wide: Vec<u32> = v.iter().map(|x| u32::from(*x)).collect();
+            let mut w: Vec<u32> = (0..16u32)
+                .map(|k| id.wrapping_mul(2 * k + 3).wrapping_add(wide[k as usize]))
+                .collect();
+            for i in 0..3 {
+                let turned = [a[1], a[2], a[0]];
+                a = std::array::from_fn(|c| turned[c].wrapping_mul(3).wrapping_add(b[c]));
+                b = [b[2] ^ a[0], b[0] ^ a[1], b[1] ^ a[2]];
+                let odd = (id + i) as usize & 1;
+                let factor = if odd == 0 { 3u32 } else { 5 };
+                for x in wide.iter().skip(odd).step_by(2) {
+                    s = s.wrapping_mul(factor).wrapping_add(*x);
+                }
+                for x in &mut w {
+                    *x = x.wrapping_mul(7).wrapping_add(s).wrapping_add(a[1]);
+                }
+            }
+            for (k, x) in wide.iter().enumerate() {
+                s = s.wrapping_mul(31).wrapping_add(*x).wrapping_add(w[k % 16]);
+            }
+            s ^ a[0] ^ b[1]
+        };
+        let lanes = input.chunks(n as usize).zip(0..);
+        in_registers(&case, lanes.map(|(v, id)| results(id, v)).collect());
+    }
+}
+
 /// Vectors are loaded, all of them live, and put together anew from components of several.
 #[test]
 fn vectors() {

@@ -14,6 +14,9 @@ use crate::ir::{Cmp, Cond, Instr, MinMaxOp, Ref, Src};
 /// Registers and values may stand everywhere. What can be refused are constants, uniforms and modifiers.
 #[must_use]
 pub fn accepts(instr: &Instr, group: usize, src: &Src) -> bool {
+    if src.high && !(holds_high(instr, group) && is_register(src)) {
+        return false;
+    }
     let place = match modifiers(instr, group) {
         Modifiers::None => !src.is_modified(),
         Modifiers::Neg => !src.abs,
@@ -30,6 +33,9 @@ pub fn accepts(instr: &Instr, group: usize, src: &Src) -> bool {
 #[must_use]
 pub fn accepts_cond(cond: &Cond, index: usize, src: &Src) -> bool {
     let other = cond.srcs()[1 - index];
+    if src.high {
+        return false;
+    }
     let short = matches!(
         cond.cmp,
         Cmp::FGt | Cmp::FLt | Cmp::UGt | Cmp::ULt | Cmp::IGt | Cmp::ILt
@@ -56,6 +62,17 @@ pub fn folded(bits: u32, src: &Src) -> u32 {
     const SIGN: u32 = 1 << 31;
     let bits = if src.abs { bits & !SIGN } else { bits };
     if src.neg { bits ^ SIGN } else { bits }
+}
+
+/// May the operand be a high half? The factors of fp16 multiply-adds and the operands of sums and products may; of the
+/// addend, of minimum and maximum, comparisons and special functions that is INFERRED or not known (isa-1, 4.5, 4.8, 4.9,
+/// 4.4 and 8, question 11). Widening to fp32, which can, has an attribute of its own.
+const fn holds_high(instr: &Instr, group: usize) -> bool {
+    match instr {
+        Instr::H2(_) => true,
+        Instr::HFma(_) => group < 2,
+        _ => false,
+    }
 }
 
 /// Sign modifiers that a register operand may carry.

@@ -95,7 +95,12 @@ impl Facts {
                 File::Gpr => {
                     let regs = RegSet::range(access.reg.index as u8, access.count);
                     if !read {
-                        writes |= regs;
+                        // Two loads to the halves of one register survive together (isa-4, 7.5; HW). Nothing else is said
+                        // of what is beside a half that is under way, so everybody else waits for it.
+                        writes |= match access.kind {
+                            AccessKind::LateWrite => regs.only(access.reg.half),
+                            _ => regs,
+                        };
                         if access.reg.half == Half::Whole {
                             self.whole |= regs;
                         }

@@ -171,6 +171,7 @@ fn accesses_memory(instr: &Instr) -> bool {
     matches!(
         instr,
         Instr::Load(_)
+            | Instr::LoadHigh(_)
             | Instr::Store(_)
             | Instr::Atomic(_)
             | Instr::SharedLoad(_)

@@ -112,6 +112,7 @@ fn writes_half(instr: &Instr) -> bool {
         | Instr::HMulMix(_)
         | Instr::F32ToF16(_)
         | Instr::F32ToF16High(_)
+        | Instr::LoadHigh(_)
         | Instr::PackNorm8(_)
         | Instr::PackNorm8High(_) => true,
         Instr::Sfu(op) => op.ty == SfuType::F16,

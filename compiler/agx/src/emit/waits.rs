@@ -115,7 +115,7 @@ impl Emitter<'_> {
             waits: needed,
             late: self.slots.pending(needed),
             kills,
-            idle: self.run.defined.without(pending).first(),
+            idle: self.run.defined.without(pending).complete().first(),
             ..Context::PLAIN
         };
         let consumer = facts.late.then(|| self.consumers[index]);

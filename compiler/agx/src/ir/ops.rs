@@ -57,6 +57,11 @@ impl Shape {
         tied: true,
         ..Shape::ANY
     };
+    /// Read and written, r0..r63.
+    pub const LOW_TIED: Shape = Shape {
+        tied: true,
+        ..Shape::LOW
+    };
 }
 
 /// One or more operands that lie in consecutive registers.
@@ -626,6 +631,10 @@ ops! {
     Rotate "rotr" {
         dsts { dst: Dst = ANY } srcs { a: Src = TIED } attrs { amount: u8 }
     }
+    /// `dst = a & 0xffff`, in place.
+    Zext16 "zext16" {
+        dsts { dst: Dst = LOW } srcs { a: Src = LOW_TIED } attrs {}
+    }
     /// Bit counting and reversal.
     Bits "bits" {
         dsts { dst: Dst = ANY } srcs { a: Src = ANY } attrs { op: BitOp }
@@ -657,6 +666,12 @@ ops! {
         dsts { dst: Tuple<Dst> = ANY }
         srcs { base: Base = ANY, index: Option<Src> = ANY }
         attrs { format: Format, shift: u8, offset: i16 }
+    }
+    /// `dst = old` with its high half replaced by 16 bits of device memory, addressed as in `load` (isa-4, 7.5).
+    LoadHigh "load_hi" {
+        dsts { dst: Dst = ANY }
+        srcs { old: Src = TIED, base: Base = ANY, index: Option<Src> = ANY }
+        attrs { shift: u8, offset: i16 }
     }
     /// Device store.
     Store "store" {
@@ -788,6 +803,10 @@ impl fmt::Display for Instr {
         f.write_str(self.name())?;
         text.clear();
         if let Instr::Load(Load {
+            base: Base::Pair(p),
+            ..
+        })
+        | Instr::LoadHigh(LoadHigh {
             base: Base::Pair(p),
             ..
         })

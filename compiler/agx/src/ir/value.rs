@@ -32,7 +32,7 @@ pub enum Ref {
     Imm(u32),
 }
 
-/// An operand with its floating-point modifiers: first `abs`, then `neg`.
+/// An operand: what it reads, which half of that, and its floating-point modifiers, first `abs`, then `neg`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Src {
     /// What it reads.
@@ -41,6 +41,8 @@ pub struct Src {
     pub neg: bool,
     /// The sign is cleared.
     pub abs: bool,
+    /// Only the high half is read, in place of the low one; [`super::super::emit::accepts`] says which operands can.
+    pub high: bool,
 }
 
 impl Src {
@@ -51,6 +53,16 @@ impl Src {
             from,
             neg: false,
             abs: false,
+            high: false,
+        }
+    }
+
+    /// The high half of a value.
+    #[must_use]
+    pub const fn high(value: Value) -> Src {
+        Src {
+            high: true,
+            ..Src::new(Ref::Value(value))
         }
     }
 
@@ -175,6 +187,9 @@ impl fmt::Display for Src {
             Ref::Reg(r) => write!(f, "r{r}")?,
             Ref::Uniform(u) => write!(f, "u{u}")?,
             Ref::Imm(bits) => write!(f, "#{bits:#x}")?,
+        }
+        if self.high {
+            f.write_str(".h")?;
         }
         if self.abs {
             f.write_str("|")?;

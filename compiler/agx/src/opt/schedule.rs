@@ -28,7 +28,7 @@ const LONGEST: usize = 4096;
 /// far slower than arithmetic, and special functions somewhat (INFERRED).
 fn latency(instr: &Instr) -> u32 {
     match instr {
-        Instr::Load(_) | Instr::Atomic(_) => 60,
+        Instr::Load(_) | Instr::LoadHigh(_) | Instr::Atomic(_) => 60,
         Instr::SharedLoad(_) | Instr::ScratchLoad(_) | Instr::Fill(_) => 24,
         Instr::Sfu(_) | Instr::Reduce(_) | Instr::Shuffle(_) | Instr::ShuffleImm(_) => 6,
         Instr::Ballot(_) | Instr::IMulWide(_) | Instr::IMad(_) => 4,
@@ -152,7 +152,7 @@ struct Space {
 impl MemoryOrder {
     fn add(&mut self, i: u32, instr: &Instr, before: &mut Vec<u32>) {
         let (space, writes) = match instr {
-            Instr::Load(_) => (0, false),
+            Instr::Load(_) | Instr::LoadHigh(_) => (0, false),
             Instr::Store(_) | Instr::Atomic(_) => (0, true),
             Instr::SharedLoad(_) => (1, false),
             Instr::SharedStore(_) => (1, true),

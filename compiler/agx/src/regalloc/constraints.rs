@@ -21,6 +21,7 @@ pub(crate) enum Sharing {
 pub(crate) const fn sharing(instr: &Instr) -> Sharing {
     match instr {
         Instr::Load(_)
+        | Instr::LoadHigh(_)
         | Instr::Atomic(_)
         | Instr::IMulWide(_)
         | Instr::UnpackNorm(_)

@@ -42,6 +42,10 @@ pub(crate) struct Hints {
     /// By web: the tuples it is a member of and its places there, those that are still to come.
     memberships: Vec<Vec<(u32, u8)>>,
     reserved: [Option<Reservation>; FILE],
+    /// Registers that are reserved for a tuple.
+    for_tuples: RegSet,
+    /// Registers that are reserved for a loop.
+    for_loops: RegSet,
     /// By block and instruction: the tuples that end there.
     uses: Vec<Vec<(u32, u32)>>,
     /// Values whose last use seems to be that they are destroyed.
@@ -66,6 +70,8 @@ impl Hints {
             web,
             tuples: Vec::new(),
             reserved: [None; FILE],
+            for_tuples: RegSet::EMPTY,
+            for_loops: RegSet::EMPTY,
             uses: vec![Vec::new(); function.blocks.len()],
             doomed: ValueSet::new(function.num_values),
             held: RegSet::EMPTY,
@@ -221,6 +227,7 @@ impl Hints {
                 let slot = &mut self.reserved[(base + i) as usize];
                 if slot.is_none() {
                     *slot = Some(Reservation::Tuple(id));
+                    self.for_tuples.insert(base + i);
                 }
             }
         }
@@ -230,6 +237,8 @@ impl Hints {
     pub(crate) fn carried(&mut self, value: Value, register: u8, last: u32) {
         let web = self.web[value.0 as usize];
         self.reserved[register as usize] = Some(Reservation::Loop { web, last });
+        self.for_tuples.remove(register);
+        self.for_loops.insert(register);
     }
 
     /// Reservations for what lies before this instruction end.
@@ -237,9 +246,11 @@ impl Hints {
         let uses = &self.uses[block as usize];
         let first = uses.partition_point(|u| u.0 < instr);
         for (_, id) in uses[first..].iter().take_while(|u| u.0 == instr) {
-            for slot in &mut self.reserved {
+            for register in self.for_tuples.iter() {
+                let slot = &mut self.reserved[register as usize];
                 if *slot == Some(Reservation::Tuple(*id)) {
                     *slot = None;
+                    self.for_tuples.remove(register);
                 }
             }
             for web in self.tuples[*id as usize].members.iter().flatten() {
@@ -250,9 +261,11 @@ impl Hints {
 
     /// Reservations for loops that ended before this block end.
     pub(crate) fn enter(&mut self, block: u32) {
-        for slot in &mut self.reserved {
+        for register in self.for_loops.iter() {
+            let slot = &mut self.reserved[register as usize];
             if matches!(slot, Some(Reservation::Loop { last, .. }) if *last < block) {
                 *slot = None;
+                self.for_loops.remove(register);
             }
         }
     }
@@ -345,6 +358,8 @@ fn one_register(instr: &Instr) -> Option<(Value, Value)> {
     let (dst, src) = match instr {
         Instr::Mov(op) if !op.src.is_modified() => (op.dst, op.src),
         Instr::Rotate(op) => (op.dst, op.a),
+        Instr::Zext16(op) => (op.dst, op.a),
+        Instr::LoadHigh(op) => (op.dst, op.old),
         Instr::F32ToF16High(op) => (op.dst, op.old),
         Instr::PackNorm8High(op) => (op.dst, op.old),
         _ => return None,

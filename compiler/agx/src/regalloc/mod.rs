@@ -17,6 +17,13 @@
 //! at the end of the other predecessors, the back edges of loops among them, bring the values there; phis are
 //! resolved by the same copies.
 //!
+//! The unit is the register, not the half. A 16-bit value alone has a whole one, whose upper bits nobody reads. Two that
+//! share one are a single value here, made before: `spill::halves` says how, and from which facts of the hardware it
+//! follows that this is the place to do it. What is left of it for this pass are instructions that write one half of a
+//! register and keep the other. They read what was there, so that operand and result are *tied*, like those of the
+//! rotation. Copies and exchanges move both halves, an operand that is destroyed and a last use end both, and a pair
+//! that is under way from memory is so as a whole.
+//!
 //! Moves are avoided by choosing registers with foresight: [`hints`] knows which values will want to lie in one register
 //! or beside each other.
 //!

@@ -7,6 +7,10 @@
 //! groups must be kept. It shares no code with the allocator but the list of instructions whose destinations must
 //! stay away from their sources.
 //!
+//! Two 16-bit values in one register are one value to both functions ([`crate::spill`], `halves`). Which half an operand
+//! reads must be the same; writes of one half are operations that name the whole as their operand, and are checked as
+//! such.
+//!
 //! Copies have no counterpart: a move between registers copies a set, in the SSA program it makes two names of one
 //! value. Literals are known by their bits and argument words by their number, whoever made them. So it does not matter
 //! which of these instructions the allocator adds, drops or moves.
@@ -67,7 +71,7 @@ fn names(function: &Function) -> HashMap<Value, Content> {
     for block in &function.blocks {
         for instr in &block.instrs {
             let (dst, content) = match instr {
-                Instr::Mov(op) if !op.src.is_modified() => match op.src.from {
+                Instr::Mov(op) if is_plain(&op.src) => match op.src.from {
                     Ref::Value(v) => (op.dst, *names.get(&v).unwrap_or(&Content::Value(v))),
                     Ref::Imm(bits) => (op.dst, Content::Imm(bits)),
                     Ref::Uniform(word) => (op.dst, Content::Uniform(word)),
@@ -84,10 +88,15 @@ fn names(function: &Function) -> HashMap<Value, Content> {
     names
 }
 
+/// Reads all bits as they are.
+fn is_plain(src: &Src) -> bool {
+    !src.is_modified() && !src.high
+}
+
 /// Makes no difference to the proof: see the top of this file.
 fn is_copy(instr: &Instr) -> bool {
     match instr {
-        Instr::Mov(op) => !op.src.is_modified(),
+        Instr::Mov(op) => is_plain(&op.src),
         Instr::Imm(_) | Instr::Swap(_) => true,
         _ => false,
     }
@@ -310,8 +319,10 @@ impl Validator<'_> {
     }
 
     fn reads(&self, ssa: &Src, src: &Src, registers: &Registers) -> Result<(), String> {
-        if (ssa.neg, ssa.abs) != (src.neg, src.abs) {
-            return Err(format!("{src} should have the modifiers of {ssa}"));
+        if (ssa.neg, ssa.abs, ssa.high) != (src.neg, src.abs, src.high) {
+            return Err(format!(
+                "{src} should have the modifiers of {ssa}, and its half"
+            ));
         }
         match (ssa.from, src.from) {
             (Ref::Value(value), Ref::Reg(register)) => {

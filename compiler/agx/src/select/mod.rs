@@ -14,6 +14,7 @@ mod breaks;
 mod build;
 mod constant;
 mod float16;
+mod halves;
 mod intrinsic;
 mod memory;
 mod pack;
@@ -53,6 +54,7 @@ pub fn select(program: &Program) -> Result<Selected, Error> {
     selector.resolve_phis()?;
     let mut function = selector.function;
     function.scratch_words = program.scratch_bytes.div_ceil(4);
+    halves::name_halves(&mut function);
     Ok(Selected { function, pointers })
 }
 

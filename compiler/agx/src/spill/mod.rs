@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! Spilling: keeps the number of values in registers within a limit, before registers are allocated.
 //!
-//! [`mod@pressure`] counts how many registers each point needs. If that is too much, [`decide`] chooses with the distances
+//! [`mod@pressure`] counts how many registers each point needs. If that is too much, [`halves`] lets 16-bit values share
+//! registers; where that is not enough, [`decide`] chooses with the distances
 //! of [`next_use`] which values leave registers and come back where, [`words`] finds room for them in scratch memory,
 //! and [`rewrite`] inserts the stores and fills. Values that cost nothing to make again are never stored.
 //!
@@ -10,6 +11,7 @@
 //! them; the result is measured, and if it needs too much, decided again for a limit that is a little lower.
 
 mod decide;
+mod halves;
 mod next_use;
 mod pressure;
 mod rewrite;
@@ -30,6 +32,8 @@ const SLACK: u32 = 12;
 
 /// More than the registers that an instruction needs for copies and results beyond the values that are live.
 const EXTRA: u32 = 24;
+/// By how much pairs of 16-bit values aim below the limit: what comes out of a pair takes another register for a while.
+const PAIRS_SLACK: u32 = 2;
 
 /// What was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -54,6 +58,11 @@ pub fn run(function: &mut Function, limit: u32) -> Result<Spilled, String> {
     strip_unreachable(&mut simple);
     remove_unread_phis(&mut simple);
     remove_single_source_phis(&mut simple)?;
+    halves::share(&mut simple, limit.saturating_sub(PAIRS_SLACK));
+    if pressure::of_function(&simple) <= limit {
+        *function = simple;
+        return Ok(Spilled::default());
+    }
     let facts = decide::Facts::of(&simple);
     let (mut target, mut worst) = (limit, 0);
     while target + SLACK >= limit {

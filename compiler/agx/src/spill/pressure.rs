@@ -27,6 +27,20 @@ pub(crate) fn of_function(function: &Function) -> u32 {
 }
 
 fn of_block(function: &Function, liveness: &Liveness, block: Block) -> u32 {
+    let mut worst = 0;
+    for_each_place(function, liveness, block, |_, needed| {
+        worst = worst.max(needed);
+    });
+    worst
+}
+
+/// How many registers are needed at each instruction of a block, from the last one to the first, and behind (`None`).
+pub(crate) fn for_each_place(
+    function: &Function,
+    liveness: &Liveness,
+    block: Block,
+    mut f: impl FnMut(Option<usize>, u32),
+) {
     let data = &function.blocks[block.index()];
     let mut live: ValueSet = liveness.live_out(block).clone();
     let mut count = live.len() as u32;
@@ -35,9 +49,9 @@ fn of_block(function: &Function, liveness: &Liveness, block: Block) -> u32 {
             count += u32::from(live.insert(value));
         }
     }
-    let mut worst = count;
+    f(None, count);
     let mut dying: Vec<Value> = Vec::new();
-    for instr in data.instrs.iter().rev() {
+    for (index, instr) in data.instrs.iter().enumerate().rev() {
         instr.for_each_dst_value(|value| count -= u32::from(live.remove(value)));
         let across = count;
         let groups = source_groups(instr);
@@ -49,8 +63,7 @@ fn of_block(function: &Function, liveness: &Liveness, block: Block) -> u32 {
             }
         });
         let needed = registers_needed(instr, &groups, count, across, |v| !dying.contains(&v));
-        worst = worst.max(needed);
+        // Before it are its operands and what lives through it: of phis, results that are read are among them.
+        f(Some(index), needed.max(count));
     }
-    // Phis whose result is live have been counted: they are live before the first instruction.
-    worst.max(count)
 }

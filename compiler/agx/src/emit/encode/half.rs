@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! fp16 arithmetic in low halves, and conversions of float width (isa-1, 4.5, 4.6).
+//! fp16 arithmetic, whose results are low halves, and conversions of float width (isa-1, 4.5, 4.6).
 
 use agx_isa::{FormId, Instr as Machine};
 
@@ -24,8 +24,8 @@ pub(super) fn h2(op: &H2, ctx: &Context) -> Result<Machine> {
             AddMul::Mul => "hmul",
         })
         .low_dst(0, op.dst)
-        .low(1, &a)
-        .low(2, &b)
+        .half(1, &a, a.high)
+        .half(2, &b, b.high)
         .done(ctx)
 }
 
@@ -33,8 +33,8 @@ pub(super) fn fma(op: &HFma, ctx: &Context) -> Result<Machine> {
     Build::new(FormId::HFma8)
         .op("hfma")
         .low_dst(0, op.dst)
-        .low(1, &op.a)
-        .low(2, &op.b)
+        .half(1, &op.a, op.a.high)
+        .half(2, &op.b, op.b.high)
         .low(3, &op.c)
         .done(ctx)
 }

@@ -6,8 +6,8 @@ use agx_isa::{Arg, File, FormId, Instr as Machine, Reg, Value};
 use super::build::Build;
 use super::{Context, Result, Sequence, consecutive, consecutive_dsts};
 use crate::ir::{
-    Atomic, AtomicOp, Base, Dst, Fill, Format, Load, ScratchLoad, ScratchStore, SharedLoad,
-    SharedStore, Spill, Src, Store,
+    Atomic, AtomicOp, Base, Dst, Fill, Format, Load, LoadHigh, ScratchLoad, ScratchStore,
+    SharedLoad, SharedStore, Spill, Src, Store,
 };
 
 fn base(base: &Base) -> Result<Value> {
@@ -37,20 +37,10 @@ fn matching(format: Format, count: usize) -> Result<()> {
 pub(super) fn load(op: &Load, ctx: &Context) -> Result<Machine> {
     matching(op.format, op.dst.len())?;
     let dst = Dst::Reg(consecutive_dsts(&op.dst)?);
-    let mut build = Build::new(FormId::DevLoad)
-        .op("device_load")
-        .named("format", op.format.text())
-        .set("offset", i64::from(op.offset) as u64)
-        .slot(ctx.slot);
-    build = match op.format {
+    let build = load_from(&op.base, op.index.as_ref(), op.shift, op.offset, op.format)?;
+    let build = match op.format {
         Format::I8 | Format::I16 => build.low_dst(0, dst),
         _ => build.dst(0, dst),
-    };
-    build = build.arg(1, base(&op.base)?);
-    build = match &op.index {
-        // The scale says nothing then; the proven emitter leaves it at its default.
-        None => build.arg(2, Value::Absent(0)),
-        Some(index) => build.named("scale", shift_name(op.shift)?).src(2, index),
     };
     // A late result over an address that is released at once would be two claims on one register.
     let written = (0..op.dst.len() as u8).filter_map(|i| match dst {
@@ -61,7 +51,39 @@ pub(super) fn load(op: &Load, ctx: &Context) -> Result<Machine> {
     for reg in written {
         ctx.kills = ctx.kills.without(super::RegSet::of(reg));
     }
-    build.done(&ctx)
+    build.slot(ctx.slot).done(&ctx)
+}
+
+pub(super) fn load_high(op: &LoadHigh, ctx: &Context) -> Result<Machine> {
+    let build = load_from(
+        &op.base,
+        op.index.as_ref(),
+        op.shift,
+        op.offset,
+        Format::I16,
+    )?;
+    let build = build.half_dst(0, op.dst, true);
+    build.slot(ctx.slot).done(&sparing(ctx, op.dst))
+}
+
+/// A device load but for its destination.
+fn load_from(
+    address: &Base,
+    index: Option<&Src>,
+    shift: u8,
+    offset: i16,
+    format: Format,
+) -> Result<Build> {
+    let build = Build::new(FormId::DevLoad)
+        .op("device_load")
+        .named("format", format.text())
+        .set("offset", i64::from(offset) as u64)
+        .arg(1, base(address)?);
+    Ok(match index {
+        // The scale says nothing then; the proven emitter leaves it at its default.
+        None => build.arg(2, Value::Absent(0)),
+        Some(index) => build.named("scale", shift_name(shift)?).src(2, index),
+    })
 }
 
 pub(super) fn store(op: &Store, ctx: &Context) -> Result<Machine> {

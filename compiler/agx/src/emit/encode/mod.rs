@@ -98,6 +98,9 @@ pub(crate) fn encode(instr: &Instr, ctx: &Context) -> Result<Sequence> {
         Instr::Rotate(op) => {
             tied(instr, op.dst, &op.a).and_then(|()| one(integer::rotate(op, ctx)))
         }
+        Instr::Zext16(op) => {
+            tied(instr, op.dst, &op.a).and_then(|()| one(moves::zero_extend(op.dst)))
+        }
         Instr::Bits(op) => one(integer::bits(op, ctx)),
         Instr::Select(op) => one(compare::select(op, ctx)),
         Instr::PackNorm16(op) => one(norm::pack16(op, ctx)),
@@ -106,6 +109,9 @@ pub(crate) fn encode(instr: &Instr, ctx: &Context) -> Result<Sequence> {
             .and_then(|()| one(norm::pack8(op.dst, &op.a, &op.b, op.signed, true, ctx))),
         Instr::UnpackNorm(op) => one(norm::unpack(op, ctx)),
         Instr::Load(op) => one(memory::load(op, ctx)),
+        Instr::LoadHigh(op) => {
+            tied(instr, op.dst, &op.old).and_then(|()| one(memory::load_high(op, ctx)))
+        }
         Instr::Store(op) => one(memory::store(op, ctx)),
         Instr::Atomic(op) => memory::atomic(op, ctx),
         Instr::SharedLoad(op) => one(memory::shared_load(op, ctx)),

@@ -94,7 +94,7 @@ pub(super) fn system_register(op: &SysReg, ctx: &Context) -> Result<Sequence> {
                 .arg(1, number)
                 .done(ctx)?,
         );
-        sequence.push(Build::new(FormId::Zext16).dst(0, op.dst).keep()?);
+        sequence.push(zero_extend(op.dst)?);
     } else {
         sequence.push(
             Build::new(FormId::GetSr32)
@@ -104,6 +104,11 @@ pub(super) fn system_register(op: &SysReg, ctx: &Context) -> Result<Sequence> {
         );
     }
     Ok(sequence)
+}
+
+/// Clears the high half of a register.
+pub(super) fn zero_extend(dst: Dst) -> Result<Machine> {
+    Build::new(FormId::Zext16).dst(0, dst).keep()
 }
 
 /// Three exclusive ors.

@@ -295,12 +295,13 @@ impl Model {
 
     /// An operand without its modifiers.
     fn raw(&self, src: &Src, lane: usize) -> u32 {
-        match src.from {
+        let bits = match src.from {
             Ref::Reg(reg) => self.regs[usize::from(reg)][lane],
             Ref::Uniform(word) => self.uniforms[usize::from(word)],
             Ref::Imm(bits) => bits,
             Ref::Value(_) => panic!("not in register form"),
-        }
+        };
+        bits >> if src.high { 16 } else { 0 }
     }
 
     /// A 32-bit operand.
@@ -585,6 +586,16 @@ impl Model {
                 self.set(op.dst[1], lane, unnorm(a >> width, op.norm));
             }
             Instr::Load(op) => self.load(op, lane),
+            Instr::LoadHigh(op) => {
+                let at =
+                    self.element_address(&op.base, op.index.as_ref(), op.shift, op.offset, lane);
+                let value = self.load_bytes(at, 2);
+                self.set_half(op.dst, lane, value, true);
+            }
+            Instr::Zext16(op) => {
+                let value = self.raw(&op.a, lane) & 0xffff;
+                self.set(op.dst, lane, value);
+            }
             Instr::Store(op) => self.store(op, lane),
             Instr::Atomic(op) => {
                 let index = u64::from(self.raw(&op.index, lane));

@@ -116,6 +116,7 @@ impl Program {
                     from: Ref::Reg(reg),
                     neg: legal && src.neg,
                     abs: legal && src.abs,
+                    high: legal && src.high,
                 };
             }
             group += 1;
@@ -173,6 +174,17 @@ impl Program {
                     shift: 2,
                     offset,
                 });
+                if format == Format::I16 && self.maker.random.flip() {
+                    let offset = self.offset();
+                    self.push(LoadHigh {
+                        dst: d(dst),
+                        old: r(dst),
+                        base: Base::Pair(1),
+                        index: Some(r(LANE)),
+                        shift: 2,
+                        offset,
+                    });
+                }
             }
             // A number from memory, a pointer from memory, and what they lead to.
             12 => {

@@ -13,6 +13,8 @@ pub(crate) struct Config {
     pub(crate) live: u32,
     /// How deep constructs nest.
     pub(crate) depth: u32,
+    /// Of 100 operations so many are on 16-bit values.
+    pub(crate) halves: u32,
 }
 
 /// SplitMix64.
@@ -43,6 +45,10 @@ struct Generator {
     budget: u32,
     max_depth: u32,
     loop_depth: u32,
+    /// See [`Config::halves`].
+    share: u32,
+    /// Known values whose upper 16 bits are undefined.
+    halves: Vec<Value>,
 }
 
 /// Breaks out of a loop: the block, and the values known there.
@@ -60,6 +66,8 @@ pub(crate) fn function(config: Config) -> Function {
         budget: config.size,
         max_depth: config.depth,
         loop_depth: 0,
+        share: config.halves,
+        halves: Vec::new(),
     };
     g.open();
     let mut known = Vec::new();
@@ -72,12 +80,14 @@ pub(crate) fn function(config: Config) -> Function {
         });
         known.push(dst);
     }
-    while known.len() < config.live as usize {
+    while known.len() + g.halves.len() < config.live as usize {
         g.operation(&mut known);
     }
+    let first_halves = g.halves.clone();
     let first: Vec<Value> = known.iter().copied().take(config.live as usize).collect();
     g.region(&mut known, 0, &mut None);
     g.sink(&first);
+    g.sink_halves(&first_halves);
     g.sink(&known[known.len().saturating_sub(8)..]);
     g.end(End::Stop);
     g.function.compute_preds();
@@ -129,6 +139,21 @@ impl Generator {
         }
     }
 
+    /// Stores all the 16-bit values.
+    fn sink_halves(&mut self, values: &[Value]) {
+        for value in values {
+            let index = Src::from(Value(self.rng.below(4)));
+            self.push(Store {
+                data: [Src::from(*value)].into_iter().collect(),
+                base: Base::Pair(1),
+                index,
+                format: Format::I16,
+                shift: 0,
+                offset: 0,
+            });
+        }
+    }
+
     fn region(&mut self, known: &mut Vec<Value>, depth: u32, breaks: &mut Option<Breaks>) {
         let statements = 1 + self.rng.below(12);
         for _ in 0..statements {
@@ -171,9 +196,11 @@ impl Generator {
                 else_block = first;
             }
             let mut inner = known.clone();
+            let halves = self.halves.len();
             if self.rng.chance(80) {
                 self.region(&mut inner, depth + 1, breaks);
             }
+            self.halves.truncate(halves);
             let here = self.here();
             let breaking = breaks.is_some() && self.rng.chance(25);
             match breaks {
@@ -216,6 +243,14 @@ impl Generator {
         if preds.is_empty() {
             return;
         }
+        if !self.halves.is_empty() {
+            let srcs = preds.iter().map(|_| self.half().into()).collect();
+            let dst = self.function.value();
+            let here = self.here();
+            let phis = &mut self.function.blocks[here.index()].phis;
+            phis.push(Phi { dst, srcs });
+            self.halves.push(dst);
+        }
         for _ in 0..self.rng.below(5) {
             let mut srcs = Vec::new();
             for (_, known) in preds {
@@ -239,6 +274,7 @@ impl Generator {
 
     fn repeat(&mut self, known: &mut Vec<Value>, depth: u32) {
         let before = self.end(End::Stop);
+        let halves = self.halves.len();
         self.loop_depth += 1;
         let header = self.open();
         let counter = self.function.value();
@@ -257,6 +293,14 @@ impl Generator {
                 srcs: vec![init],
             });
         }
+        let mut narrow: Vec<Phi> = Vec::new();
+        for _ in 0..self.rng.below(self.halves.len().min(5) as u32 + 1) {
+            let srcs = vec![self.half().into()];
+            let dst = self.function.value();
+            narrow.push(Phi { dst, srcs });
+        }
+        let narrow_dsts: Vec<Value> = narrow.iter().map(|p| p.dst).collect();
+        self.halves.extend(&narrow_dsts);
         let mut inner = known.clone();
         inner.extend(phis.iter().map(|p| p.dst));
         known.extend(phis.iter().map(|p| p.dst));
@@ -321,7 +365,15 @@ impl Generator {
                 phi.srcs.push(src);
             }
         }
+        if phis.iter().all(|phi| phi.srcs.len() == 2) {
+            for phi in &mut narrow {
+                phi.srcs.push(self.half().into());
+            }
+        }
+        phis.append(&mut narrow);
         self.function.blocks[header.index()].phis = phis;
+        self.halves.truncate(halves);
+        self.halves.extend(narrow_dsts);
         self.loop_depth -= 1;
         let exit = self.open();
         self.function.blocks[before.index()].end = End::Loop { exit };
@@ -388,7 +440,178 @@ impl Generator {
         value.into()
     }
 
+    /// A 16-bit value; only where there is one.
+    fn half(&mut self) -> Value {
+        let halves = std::mem::take(&mut self.halves);
+        let value = self.value(&halves);
+        self.halves = halves;
+        value
+    }
+
+    fn half_dst(&mut self) -> Dst {
+        let value = self.function.value();
+        self.halves.push(value);
+        value.into()
+    }
+
+    /// Makes or reads 16-bit values.
+    fn half_operation(&mut self, known: &mut Vec<Value>) {
+        let k = known.clone();
+        let k = &k[..];
+        let kinds = if self.halves.is_empty() { 5 } else { 22 };
+        let instr: Instr = match self.rng.below(kinds) {
+            0..2 => F32ToF16 {
+                a: self.src(k),
+                dst: self.half_dst(),
+            }
+            .into(),
+            2..4 => Load {
+                base: self.base(k),
+                index: self.rng.chance(70).then(|| self.value(k).into()),
+                dst: [self.half_dst()].into_iter().collect(),
+                format: Format::I16,
+                shift: 1,
+                offset: 2,
+            }
+            .into(),
+            4 => H2 {
+                a: Src::high(self.value(k)),
+                b: Src::high(self.value(k)),
+                dst: self.half_dst(),
+                op: AddMul::Add,
+            }
+            .into(),
+            5 => H2 {
+                a: self.half().into(),
+                b: Src::high(self.value(k)),
+                dst: self.half_dst(),
+                op: AddMul::Mul,
+            }
+            .into(),
+            6..8 => {
+                let mut b = Src::from(self.half());
+                b.neg = self.rng.chance(30);
+                H2 {
+                    a: self.half().into(),
+                    b,
+                    dst: self.half_dst(),
+                    op: AddMul::Add,
+                }
+                .into()
+            }
+            8..10 => HFma {
+                a: self.half().into(),
+                b: self.half().into(),
+                c: self.half().into(),
+                dst: self.half_dst(),
+            }
+            .into(),
+            10 => HMinMax {
+                a: self.half().into(),
+                b: self.half().into(),
+                dst: self.half_dst(),
+                max: true,
+            }
+            .into(),
+            11 => Sfu {
+                a: self.half().into(),
+                dst: self.half_dst(),
+                op: SfuOp::Floor,
+                ty: SfuType::F16,
+                sat: false,
+            }
+            .into(),
+            12 => F16ToF32 {
+                a: self.half().into(),
+                dst: self.dst(known),
+                high: false,
+            }
+            .into(),
+            13 => Store {
+                data: [Src::from(self.half())].into_iter().collect(),
+                base: self.base(k),
+                index: self.value(k).into(),
+                format: Format::I16,
+                shift: 0,
+                offset: 4,
+            }
+            .into(),
+            14 => {
+                let up = self.function.value();
+                self.shift(up.into(), self.halves[0], ShiftOp::Shl);
+                let dst = self.dst(known);
+                self.shift(dst, up, ShiftOp::Asr);
+                return;
+            }
+            15 => {
+                let mask = self.function.value();
+                self.push(Imm {
+                    dst: mask.into(),
+                    value: 0xffff,
+                });
+                Logic {
+                    a: self.half().into(),
+                    b: mask.into(),
+                    dst: self.dst(known),
+                    op: LogicOp::And,
+                }
+                .into()
+            }
+            16..18 => IAdd {
+                a: self.half().into(),
+                b: self.half().into(),
+                dst: self.half_dst(),
+                sub: false,
+            }
+            .into(),
+            18 => PackNorm8 {
+                a: self.src(k),
+                b: self.src(k),
+                dst: self.half_dst(),
+                signed: false,
+            }
+            .into(),
+            19 => LoadHigh {
+                old: self.half().into(),
+                base: self.base(k),
+                index: None,
+                dst: self.dst(known),
+                shift: 0,
+                offset: 6,
+            }
+            .into(),
+            20 => Zext16 {
+                a: self.half().into(),
+                dst: self.dst(known),
+            }
+            .into(),
+            _ => Select {
+                a: self.half().into(),
+                b: self.half().into(),
+                t: self.half().into(),
+                f: self.half().into(),
+                dst: self.half_dst(),
+                cmp: Cmp::FGt,
+                half: true,
+            }
+            .into(),
+        };
+        self.push(instr);
+    }
+
+    fn shift(&mut self, dst: Dst, a: Value, op: ShiftOp) {
+        self.push(ShiftImm {
+            dst,
+            a: a.into(),
+            op,
+            amount: 16,
+        });
+    }
+
     fn operation(&mut self, known: &mut Vec<Value>) {
+        if self.rng.chance(self.share) {
+            return self.half_operation(known);
+        }
         let k = known.clone();
         let k = &k[..];
         let instr: Instr = match self.rng.below(37) {

@@ -15,12 +15,16 @@ use crate::ir::{self, Function};
 use generate::Config;
 
 pub(crate) fn config(live: std::ops::Range<u32>) -> impl Strategy<Value = Config> {
-    (any::<u64>(), 1u32..160, live, 0u32..5).prop_map(|(seed, size, live, depth)| Config {
-        seed,
-        size,
-        live,
-        depth,
-    })
+    let halves = prop::sample::select(vec![0, 0, 30, 70, 90]);
+    (any::<u64>(), 1u32..160, live, 0u32..5, halves).prop_map(
+        |(seed, size, live, depth, halves)| Config {
+            seed,
+            size,
+            live,
+            depth,
+            halves,
+        },
+    )
 }
 
 /// Runs both on a few inputs, `b` for lanes that wait for each other as well.

@@ -30,7 +30,23 @@ fn damaged(function: &Function, rng: &mut Rng) -> Option<Function> {
         data.instrs[place],
         Instr::Mov(_) | Instr::Swap(_) | Instr::Imm(_)
     );
-    match rng.below(4) {
+    let untouched = data.instrs[place].clone();
+    match rng.below(5) {
+        // The other half.
+        4 => {
+            let (mut count, chosen) = (0, rng.below(4));
+            data.instrs[place].for_each_src_mut(|group, shape| {
+                for src in group.iter_mut().filter(|s| s.reg().is_some()) {
+                    if count == chosen && !shape.destroyed && !shape.tied {
+                        src.high = !src.high;
+                    }
+                    count += 1;
+                }
+            });
+            if data.instrs[place] == untouched {
+                return None;
+            }
+        }
         // A copy that is missing.
         0 if copy => {
             data.instrs.remove(place);
