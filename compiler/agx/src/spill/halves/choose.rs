@@ -172,17 +172,32 @@ impl Chooser<'_> {
             .enumerate()
             .map(|(c, candidate)| (candidate.value, c))
             .collect();
-        for second in 0..self.candidates.len() {
+        // Neighbours are those that are defined anew at about the same time, so that pairs are soon together again.
+        let renewed = |c: usize| {
+            let candidate = &self.candidates[c];
+            let phis = &function.blocks[candidate.at.0.index()].phis;
+            let phi = phis.iter().find(|phi| phi.dst == candidate.value);
+            let last = phi.and_then(|phi| phi.srcs.last()).and_then(Src::value);
+            last.and_then(|value| number.get(&value)).copied()
+        };
+        let phis = (0..self.candidates.len()).filter(|c| self.candidates[*c].is_phi);
+        let mut order: Vec<usize> = phis.collect();
+        order.sort_by_key(|c| (self.candidates[*c].at.0, renewed(*c), *c));
+        for at in 0..order.len() {
+            let second = order[at];
             let b = &self.candidates[second];
-            if !b.is_phi || self.taken[second] {
+            if self.taken[second] {
                 continue;
             }
-            let same = |f: &usize| {
-                let a = &self.candidates[*f];
-                a.is_phi && a.at.0 == b.at.0 && !self.taken[*f]
+            let open = |f: &&usize| {
+                let same = self.candidates[**f].at.0 == b.at.0;
+                same && !self.taken[**f]
             };
-            let others = (0..second).rev().take(TRIED).filter(same);
-            let best = others.max_by_key(|f| (self.saved(&self.candidates[*f], b), *f));
+            let others = order[at.saturating_sub(TRIED)..at].iter().filter(open);
+            // The last of those that are equally good is the one that lies nearest.
+            let best = others
+                .max_by_key(|f| self.saved(&self.candidates[**f], b))
+                .copied();
             let Some(first) = best else { continue };
             if !self.take(first, second) {
                 continue;
