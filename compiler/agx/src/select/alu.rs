@@ -396,6 +396,11 @@ impl Selector<'_> {
                 let low = self.sign_extend(src, from);
                 vec![low, self.shift_imm(ShiftOp::Asr, low, 31)]
             }
+            AluOp::bcsel => {
+                let cond = self.bool_operand(alu)?;
+                let (t, f) = (self.pair(alu, 1)?, self.pair(alu, 2)?);
+                vec![self.select(cond, t[0], f[0]), self.select(cond, t[1], f[1])]
+            }
             _ => return Ok(false),
         };
         self.define(&alu.def, words);

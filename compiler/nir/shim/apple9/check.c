@@ -44,7 +44,8 @@ allowed_widths(nir_op op, unsigned *result, unsigned *sources)
       *result = *sources = W32;
       break;
    case nir_op_bcsel:
-      *result = *sources = W1 | W8 | W16 | W32;
+      /* Those of 64 bits are taken apart, but for what control flow becomes after that. */
+      *result = *sources = W1 | W8 | W16 | W32 | W64;
       break;
    case nir_op_fadd:
    case nir_op_fmul:
