@@ -27,7 +27,8 @@
 //!
 //! * [`demand`] finds the values that are 16 bits wide.
 //! * [`sink`] moves the extensions of integers to those who read them, where pairs alone are not enough.
-//! * [`choose`] finds which ones to pair: those that are live together where too many are.
+//! * [`choose`] finds which ones to pair: those that are live together where too many are. Of two phis it makes one, and
+//!   pairs of what comes into them.
 //! * [`rewrite`] puts values into pairs, which takes nothing where the second definition can write a high half, two
 //!   instructions for fp16 results, up to three for integers; and takes them out again: nothing for the low half, whose
 //!   readers do not look at the upper bits, nothing for a high half where the operand can be one, else a shift.
