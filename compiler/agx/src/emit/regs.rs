@@ -66,6 +66,12 @@ impl RegSet {
         RegSet::whole(self.low & self.high)
     }
 
+    /// Registers of which a half is in the set.
+    #[must_use]
+    pub(crate) const fn touched(self) -> RegSet {
+        RegSet::whole(self.low | self.high)
+    }
+
     /// Is it, or a half of it, in the set?
     #[must_use]
     pub(crate) const fn contains(self, reg: u8) -> bool {

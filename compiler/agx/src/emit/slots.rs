@@ -135,11 +135,26 @@ impl Slots {
             .fold(RegSet::EMPTY, |all, one| all | one)
     }
 
-    /// A register through which these slots can be waited for: one that they deliver, else one that they hold.
-    pub(super) fn register(&self, slots: SlotMask) -> u8 {
-        let held = |slot| self.outstanding(slot).and_then(|group| group.held.first());
-        let first = self.pending(slots).first();
-        first.or_else(|| slots.iter().find_map(held)).unwrap_or(0)
+    /// A register through which these slots can be waited for, and the slots that must be waited for with it: a register
+    /// that they deliver, else one that they hold. If another slot delivers the other half of each, that one, too.
+    pub(super) fn register(&self, slots: SlotMask) -> (u8, SlotMask) {
+        let mine = self.pending(slots);
+        let held = |slot| self.outstanding(slot).map(|group| group.held);
+        let held = slots.iter().filter_map(held);
+        let held = held.fold(RegSet::EMPTY, |all, one| all | one);
+        let meets = |group: &Group| group.producers.pending.meets(mine.touched());
+        let others = self
+            .select(meets)
+            .iter()
+            .filter(|slot| !slots.contains(*slot));
+        let others = others.map(SlotMask::of);
+        let others = others.fold(SlotMask::NONE, |all, one| all | one);
+        let theirs = self.pending(others).touched();
+        let free = mine.without(theirs).first();
+        match free.or_else(|| held.without(theirs).first()) {
+            Some(register) => (register, slots),
+            None => (mine.first().unwrap_or(0), slots | others),
+        }
     }
 
     /// These slots were waited for.

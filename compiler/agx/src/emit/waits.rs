@@ -239,7 +239,8 @@ impl Emitter<'_> {
 
     /// A copy of a register to itself that waits.
     fn wait_for(&mut self, slots: SlotMask) -> Result<(), String> {
-        let machine = wait_move(self.slots.register(slots), slots)?;
+        let (register, slots) = self.slots.register(slots);
+        let machine = wait_move(register, slots)?;
         self.run.named |= named(&machine);
         self.run.code.push(machine);
         self.run.waits += 1;
