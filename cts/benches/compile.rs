@@ -18,6 +18,10 @@ use cortland_cts::device::agx::{key, translate};
 use cortland_cts::device::lavapipe::Lavapipe;
 use cortland_cts::device::layout::Layout;
 
+/// As in the driver: the compiler's many small blocks come from the allocator that it is built with.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// How often each shader is compiled; the median counts.
 const ROUNDS: usize = 7;
 /// The same for first dispatches, which are slow.

@@ -13,6 +13,15 @@
 #include "util/ralloc.h"
 #include "util/simple_mtx.h"
 
+/*
+ * mimalloc, which the libmimalloc-sys crate builds: passes allocate and free small blocks by the thousand, and the C
+ * library's allocator took a sixth of a compilation's time for them.
+ */
+void *mi_malloc(size_t size);
+void *mi_zalloc(size_t size);
+void *mi_realloc(void *memory, size_t size);
+void mi_free(void *memory);
+
 /* What stands before each block of memory. The blocks of a body form a ring; others are rings of their own. */
 struct block {
    struct block *prev, *next;
@@ -161,7 +170,7 @@ allocate(size_t size, bool zeroed)
    struct block *block = NULL;
    charge(size, 0);
    if (size <= SIZE_MAX - sizeof(*block))
-      block = zeroed ? calloc(1, sizeof(*block) + size) : malloc(sizeof(*block) + size);
+      block = zeroed ? mi_zalloc(sizeof(*block) + size) : mi_malloc(sizeof(*block) + size);
    if (!block) {
       guard_fail(CORTLAND_OUT_OF_MEMORY, NULL);
       return NULL;
@@ -202,7 +211,7 @@ cortland_realloc(void *memory, size_t size)
    charge(size, is_of_current(block) || old_size <= size ? old_size : size);
    struct block *moved = NULL;
    if (size <= SIZE_MAX - sizeof(*block))
-      moved = realloc(block, sizeof(*block) + size);
+      moved = mi_realloc(block, sizeof(*block) + size);
    if (!moved) {
       guard_fail(CORTLAND_OUT_OF_MEMORY, NULL);
       return NULL;
@@ -228,7 +237,7 @@ cortland_mesa_free(void *memory)
       current->left += block->size;
    live_bytes -= block->size;
    ring_remove(block);
-   free(block);
+   mi_free(block);
 }
 
 char *

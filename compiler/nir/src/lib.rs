@@ -40,5 +40,8 @@ pub use spirv::validate::validator_runs;
 pub use spirv::validate::{forget_validated_modules, validate_spirv};
 pub use stage::Stage;
 
+// Links the allocator that the shim calls.
+use libmimalloc_sys as _;
+
 /// A SPIR-V capability, by the name that the SPIR-V specification gives it.
 pub use ::spirv::Capability;

@@ -23,6 +23,10 @@ mod run;
 mod shaderdb;
 mod vectors;
 
+/// The compiler allocates small blocks by the thousand; its C part takes them from here as well.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Disassembler, assembler and test-vector checker for Apple9 GPU programs.
 #[derive(Parser)]
 #[command(name = "agx", version, about)]

@@ -464,7 +464,9 @@ impl Placer<'_> {
             Some((cost, base))
         };
         let end = self.state.file.min(shape.last + 1);
-        let fits = |base: &u8| base % shape.align == 0 && *base as usize + dsts.len() <= end.into();
+        let fits = |base: &u8| {
+            base.is_multiple_of(shape.align) && *base as usize + dsts.len() <= end.into()
+        };
         let mut best: Option<(i32, u8)> = None;
         for base in favourites.iter().filter(fits) {
             let found = cost(base, i32::MIN, None);
