@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! What the hardware can do and what NIR's passes must lower for it.
 
+use crate::guarded::Types;
 use crate::{Stage, ffi};
 
 /// Define the builder's switches: one method for each Boolean member of `nir_shader_compiler_options`.
@@ -46,8 +47,11 @@ macro_rules! flags {
 
 /// The options that every NIR pass reads: which operations exist and which are lowered. A [`crate::Shader`] keeps the
 /// ones that it was made with.
+///
+/// They also keep Mesa's table of types, which would otherwise be made anew for each shader: a device holds its options
+/// for as long as it lives.
 #[derive(Clone)]
-pub struct CompilerOptions(ffi::nir_shader_compiler_options);
+pub struct CompilerOptions(ffi::nir_shader_compiler_options, Types);
 
 // SAFETY: plain data once built; its callbacks are functions without state and are left null here.
 unsafe impl Send for CompilerOptions {}
@@ -70,7 +74,10 @@ impl CompilerOptions {
     /// Nothing is lowered and no optional operation exists.
     #[must_use]
     pub fn new() -> Self {
-        Self(ffi::nir_shader_compiler_options::default())
+        Self(
+            ffi::nir_shader_compiler_options::default(),
+            Types::acquire(),
+        )
     }
 
     /// Which 64-bit integer operations are lowered.

@@ -139,6 +139,12 @@ impl Types {
     }
 }
 
+impl Clone for Types {
+    fn clone(&self) -> Self {
+        Self::acquire()
+    }
+}
+
 impl Drop for Types {
     fn drop(&mut self) {
         // SAFETY: gives back the reference that acquire() took.

@@ -267,17 +267,102 @@ inline_everything(struct lowering *l)
    PASS(l, nir_lower_continue_constructs);
 }
 
+/* What most shaders have nothing of, seen once: passes for it would walk them in vain. */
+struct contents {
+   bool copies, globals, frexp, sines, flrp, division, barriers, push_constants, pointers, atomics;
+};
+
+static void
+look_at_alu(struct contents *c, nir_op op)
+{
+   switch (op) {
+   case nir_op_frexp_exp:
+   case nir_op_frexp_sig:
+      c->frexp = true;
+      break;
+   case nir_op_fsin:
+   case nir_op_fcos:
+      c->sines = true;
+      break;
+   case nir_op_flrp:
+      c->flrp = true;
+      break;
+   case nir_op_idiv:
+   case nir_op_udiv:
+   case nir_op_imod:
+   case nir_op_umod:
+   case nir_op_irem:
+      c->division = true;
+      break;
+   default:
+      break;
+   }
+}
+
+static void
+look_at_intrinsic(struct contents *c, nir_intrinsic_op op)
+{
+   switch (op) {
+   case nir_intrinsic_copy_deref:
+      c->copies = true;
+      break;
+   case nir_intrinsic_barrier:
+      c->barriers = true;
+      break;
+   case nir_intrinsic_deref_atomic:
+   case nir_intrinsic_deref_atomic_swap:
+      c->atomics = true;
+      break;
+   default:
+      break;
+   }
+}
+
+/* Of a shader whose calls are inlined. No pass makes any of these that has not been there. */
+static struct contents
+look(nir_shader *s)
+{
+   struct contents c = { 0 };
+   nir_foreach_variable_with_modes(variable, s, nir_var_shader_temp)
+      c.globals = true;
+   nir_foreach_block(block, nir_shader_get_entrypoint(s)) {
+      nir_foreach_instr(instr, block) {
+         if (instr->type == nir_instr_type_alu) {
+            look_at_alu(&c, nir_instr_as_alu(instr)->op);
+         } else if (instr->type == nir_instr_type_intrinsic) {
+            look_at_intrinsic(&c, nir_instr_as_intrinsic(instr)->intrinsic);
+         } else if (instr->type == nir_instr_type_deref) {
+            nir_variable_mode modes = nir_instr_as_deref(instr)->modes;
+            c.push_constants |= (modes & nir_var_mem_push_const) != 0;
+            c.pointers |= (modes & nir_var_mem_global) != 0;
+         }
+      }
+   }
+   return c;
+}
+
+static bool
+has_locals(nir_shader *s)
+{
+   return !exec_list_is_empty(&nir_shader_get_entrypoint(s)->locals);
+}
+
 /* Composite variables in parts, and those that are read and written only by constant indices as values. */
 static void
-split_variables(struct lowering *l)
+split_variables(struct lowering *l, const struct contents *c)
 {
-   PASS(l, nir_lower_global_vars_to_local);
-   PASS(l, nir_split_var_copies);
-   PASS(l, nir_lower_var_copies);
+   if (c->globals)
+      PASS(l, nir_lower_global_vars_to_local);
+   if (c->copies) {
+      PASS(l, nir_split_var_copies);
+      PASS(l, nir_lower_var_copies);
+   }
    SETTLE(l, DEREF, nir_opt_deref);
-   PASS(l, nir_split_struct_vars, nir_var_function_temp);
-   PASS(l, nir_split_array_vars, nir_var_function_temp);
-   SETTLE(l, VARS_TO_SSA, nir_lower_vars_to_ssa);
+   if (has_locals(l->shader)) {
+      PASS(l, nir_split_struct_vars, nir_var_function_temp);
+      PASS(l, nir_split_array_vars, nir_var_function_temp);
+      SETTLE(l, VARS_TO_SSA, nir_lower_vars_to_ssa);
+   }
    PASS(l, nir_remove_dead_variables, nir_var_function_temp | nir_var_shader_temp | nir_var_mem_shared, NULL);
 }
 
@@ -293,6 +378,8 @@ word_size_align(const struct glsl_type *type, unsigned *size, unsigned *align)
 static void
 lower_private_memory(struct lowering *l)
 {
+   if (!has_locals(l->shader))
+      return;
    PASS(l, nir_lower_indirect_derefs, nir_var_function_temp, 8);
    SETTLE(l, VARS_TO_SSA, nir_lower_vars_to_ssa);
    PASS(l, nir_remove_dead_variables, nir_var_function_temp, NULL);
@@ -318,7 +405,7 @@ vectorize(unsigned align_mul, unsigned align_offset, unsigned bit_size, unsigned
 }
 
 static void
-lower_memory(struct lowering *l, const struct cortland_compute_lowering *lowering)
+lower_memory(struct lowering *l, const struct contents *c, const struct cortland_compute_lowering *lowering)
 {
    nir_variable_mode modes = nir_var_mem_global | nir_var_mem_push_const;
    /* Of two accesses that become one, that in bounds would fail with the other. */
@@ -328,25 +415,29 @@ lower_memory(struct lowering *l, const struct cortland_compute_lowering *lowerin
       .callback = vectorize,
       .modes = modes,
    };
-   PASS(l, apple9_hoist_push_constants);
+   if (c->push_constants)
+      PASS(l, apple9_hoist_push_constants);
    PASS(l, nir_opt_load_store_vectorize, &options);
    SETTLE(l, ALU_TO_SCALAR, nir_lower_alu_to_scalar, NULL, NULL);
    PASS(l, apple9_lower_access_sizes);
-   PASS(l, apple9_lower_atomics);
+   if (c->atomics)
+      PASS(l, apple9_lower_atomics);
    SETTLE(l, PACK, nir_lower_pack);
    PASS(l, apple9_lower_memory, lowering);
    PASS(l, apple9_lower_amul);
 }
 
 static void
-lower_arithmetic(struct lowering *l)
+lower_arithmetic(struct lowering *l, const struct contents *c)
 {
    /* Exact, by Newton's method and a correction; constants are turned into products before. */
    const nir_lower_idiv_options division = { .allow_fp16 = false };
-   PASS(l, nir_opt_idiv_const, 8);
+   if (c->division)
+      PASS(l, nir_opt_idiv_const, 8);
    PASS(l, nir_lower_int64);
    PASS(l, apple9_lower_bit_sizes);
-   PASS(l, nir_lower_idiv, &division);
+   if (c->division)
+      PASS(l, nir_lower_idiv, &division);
    bool progress = true;
    for (unsigned round = 0; progress && round < MOST_ROUNDS; round++) {
       optimize_values(l, true);
@@ -381,9 +472,12 @@ lower_compute(nir_shader *s, const struct cortland_compute_lowering *lowering)
    if (s->info.workgroup_size_variable)
       unsupported("a workgroup size that is not known");
    inline_everything(l);
-   split_variables(l);
-   PASS(l, apple9_lower_frexp);
-   PASS(l, nir_lower_frexp);
+   const struct contents contents = look(s), *c = &contents;
+   split_variables(l, c);
+   if (c->frexp) {
+      PASS(l, apple9_lower_frexp);
+      PASS(l, nir_lower_frexp);
+   }
    PASS(l, apple9_lower_alu);
    PASS(l, nir_lower_system_values);
    PASS(l, nir_lower_compute_system_values, &sysvals);
@@ -391,13 +485,17 @@ lower_compute(nir_shader *s, const struct cortland_compute_lowering *lowering)
    optimize(l);
    PASS(l, apple9_opt_rotate);
 
-   PASS(l, nir_lower_memory_model);
-   PASS(l, nir_opt_combine_barriers, NULL, NULL);
+   if (c->barriers) {
+      PASS(l, nir_lower_memory_model);
+      PASS(l, nir_opt_combine_barriers, NULL, NULL);
+   }
    PASS(l, apple9_lower_descriptors, lowering);
    PASS(l, apple9_lower_pointer_arithmetic);
    PASS(l, nir_lower_explicit_io, nir_var_mem_ssbo | nir_var_mem_ubo, nir_address_format_vec2_index_32bit_offset);
-   PASS(l, nir_lower_explicit_io, nir_var_mem_push_const, nir_address_format_32bit_offset);
-   PASS(l, nir_lower_explicit_io, nir_var_mem_global, nir_address_format_64bit_global);
+   if (c->push_constants)
+      PASS(l, nir_lower_explicit_io, nir_var_mem_push_const, nir_address_format_32bit_offset);
+   if (c->pointers)
+      PASS(l, nir_lower_explicit_io, nir_var_mem_global, nir_address_format_64bit_global);
    PASS(l, apple9_lower_workgroup_memory);
    PASS(l, apple9_lower_inline_uniforms, lowering);
    lower_private_memory(l);
@@ -410,10 +508,12 @@ lower_compute(nir_shader *s, const struct cortland_compute_lowering *lowering)
    PASS(l, nir_opt_access, &access);
    if (PASS(l, apple9_opt_index))
       optimize_values(l, false);
-   PASS(l, apple9_lower_trig);
-   PASS(l, nir_lower_flrp, 16 | 32, true);
-   lower_memory(l, lowering);
-   lower_arithmetic(l);
+   if (c->sines)
+      PASS(l, apple9_lower_trig);
+   if (c->flrp)
+      PASS(l, nir_lower_flrp, 16 | 32, true);
+   lower_memory(l, c, lowering);
+   lower_arithmetic(l, c);
    bool moved = PASS(l, apple9_hoist);
    moved |= PASS(l, apple9_lower_jumps);
    if (moved) {

@@ -255,9 +255,19 @@ clear(nir_shader *shader, nir_variable_mode mode, unsigned bytes)
    nir_metadata_preserve(impl, nir_metadata_none);
 }
 
+static bool
+has_workgroup_memory(nir_shader *shader)
+{
+   nir_foreach_variable_with_modes(variable, shader, nir_var_mem_shared)
+      return true;
+   return shader->info.shared_size != 0;
+}
+
 bool
 apple9_lower_workgroup_memory(nir_shader *shader)
 {
+   if (!has_workgroup_memory(shader))
+      return false;
    struct uses uses = { false, false, false };
    gather(shader, &uses);
    bool explicitly = shader->info.shared_memory_explicit_layout;
