@@ -3,6 +3,8 @@
 
 mod dominators;
 mod liveness;
+mod loops;
 
 pub use dominators::Dominators;
 pub use liveness::{Liveness, ValueSet};
+pub use loops::loop_headers;

@@ -8,7 +8,7 @@
 //! Arms that no lane takes run as well, under an empty mask, so uniform branches are no different.
 
 use super::regs::RegSet;
-use crate::ir::{BlockData, Closes, End, Format, Function, Instr, SfuType, Src};
+use crate::ir::{BlockData, Closes, End, Function, Instr, Src};
 
 /// What may be released, for each instruction.
 pub(super) struct Releases {
@@ -105,20 +105,11 @@ fn transfer(block: &BlockData) -> (RegSet, RegSet) {
 
 /// Does it write half of its destination?
 fn writes_half(instr: &Instr) -> bool {
-    match instr {
-        Instr::H2(_)
-        | Instr::HFma(_)
-        | Instr::HMinMax(_)
-        | Instr::HMulMix(_)
-        | Instr::F32ToF16(_)
-        | Instr::F32ToF16High(_)
-        | Instr::LoadHigh(_)
-        | Instr::PackNorm8(_)
-        | Instr::PackNorm8High(_) => true,
-        Instr::Sfu(op) => op.ty == SfuType::F16,
-        Instr::Load(op) => matches!(op.format, Format::I8 | Format::I16),
-        _ => false,
-    }
+    let high = matches!(
+        instr,
+        Instr::F32ToF16High(_) | Instr::LoadHigh(_) | Instr::PackNorm8High(_)
+    );
+    high || instr.writes_low_half()
 }
 
 /// Registers that a block's condition reads.

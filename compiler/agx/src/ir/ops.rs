@@ -736,6 +736,22 @@ ops! {
 }
 
 impl Instr {
+    /// Defines the low half of its result only and leaves the high one (isa-1, 1.2, 4.4 to 4.7; isa-2, 2.2).
+    #[must_use]
+    pub const fn writes_low_half(&self) -> bool {
+        match self {
+            Instr::H2(_)
+            | Instr::HFma(_)
+            | Instr::HMinMax(_)
+            | Instr::HMulMix(_)
+            | Instr::F32ToF16(_)
+            | Instr::PackNorm8(_) => true,
+            Instr::Sfu(op) => matches!(op.ty, SfuType::F16),
+            Instr::Load(op) => matches!(op.format, Format::I8 | Format::I16),
+            _ => false,
+        }
+    }
+
     /// Must stay although nobody reads a result: it writes memory or orders accesses.
     #[must_use]
     pub const fn has_effects(&self) -> bool {

@@ -20,7 +20,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::analysis::Dominators;
+use crate::analysis::{Dominators, loop_headers};
 use crate::ir::{Block, Cond, Dst, End, Function, Instr, Phi, Ref, Shape, Src, Value};
 
 use super::FILE;
@@ -49,7 +49,7 @@ pub fn validate(before: &Function, after: &Function) -> Result<(), String> {
         after,
         names: names(before),
         dominators: Dominators::of(before),
-        headers: headers(before),
+        headers: loop_headers(before),
     };
     validator.same_structure()?;
     validator.solve()
@@ -114,22 +114,6 @@ fn blank(instr: &Instr) -> Instr {
         }
     });
     instr
-}
-
-/// For each block, the header of the innermost loop around it.
-fn headers(function: &Function) -> Vec<Option<Block>> {
-    let mut stack: Vec<(Block, Block)> = Vec::new();
-    let around = function.block_ids().map(|block| {
-        while stack.last().is_some_and(|(_, exit)| *exit <= block) {
-            stack.pop();
-        }
-        let header = stack.last().map(|(header, _)| *header);
-        if let End::Loop { exit } = function.blocks[block.index()].end {
-            stack.push((Block(block.0 + 1), exit));
-        }
-        header
-    });
-    around.collect()
 }
 
 impl Validator<'_> {

@@ -57,24 +57,8 @@ apple9_lower_access_sizes(nir_shader *shader)
 static bool
 is_native(nir_atomic_op op, unsigned bits)
 {
-   if (bits != 32)
-      return false;
-   switch (op) {
-   case nir_atomic_op_iadd:
-   case nir_atomic_op_imin:
-   case nir_atomic_op_umin:
-   case nir_atomic_op_imax:
-   case nir_atomic_op_umax:
-   case nir_atomic_op_iand:
-   case nir_atomic_op_ior:
-   case nir_atomic_op_ixor:
-   case nir_atomic_op_xchg:
-   case nir_atomic_op_fadd:
-   case nir_atomic_op_cmpxchg:
-      return true;
-   default:
-      return false;
-   }
+   return apple9_allows_intrinsic(nir_intrinsic_global_atomic_agx, bits, 1, op) ||
+          apple9_allows_intrinsic(nir_intrinsic_global_atomic_swap_agx, bits, 1, op);
 }
 
 static nir_op

@@ -11,31 +11,12 @@
 static bool
 is_native_reduction(const nir_intrinsic_instr *intrin)
 {
-   if (intrin->def.bit_size != 32)
-      return false;
-   nir_op op = nir_intrinsic_reduction_op(intrin);
-   if (intrin->intrinsic == nir_intrinsic_exclusive_scan)
-      return op == nir_op_iadd;
-   if (intrin->intrinsic != nir_intrinsic_reduce)
-      return false;
-   unsigned cluster = nir_intrinsic_cluster_size(intrin);
-   if (cluster != 0 && cluster < 32)
-      return false;
-   switch (op) {
-   case nir_op_iadd:
-   case nir_op_iand:
-   case nir_op_ior:
-   case nir_op_ixor:
-   case nir_op_imin:
-   case nir_op_imax:
-   case nir_op_umin:
-   case nir_op_umax:
-   case nir_op_fadd:
-   case nir_op_fmul:
-      return true;
-   default:
-      return false;
+   if (intrin->intrinsic == nir_intrinsic_reduce) {
+      unsigned cluster = nir_intrinsic_cluster_size(intrin);
+      if (cluster != 0 && cluster < 32)
+         return false;
    }
+   return apple9_allows_intrinsic(intrin->intrinsic, intrin->def.bit_size, 1, nir_intrinsic_reduction_op(intrin));
 }
 
 static bool

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use crate::analysis::{Dominators, Liveness, ValueSet};
+use crate::analysis::{Dominators, Liveness, ValueSet, loop_headers};
 use crate::ir::{Block, End, Function, Src, Value};
 use crate::spill::pressure;
 
@@ -394,7 +394,7 @@ fn candidates(
 ) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = Vec::new();
     let mut number: HashMap<Value, usize> = HashMap::new();
-    let headers = headers(function);
+    let headers = loop_headers(function);
     for block in function.block_ids() {
         if !dominators.is_reachable(block) {
             continue;
@@ -493,22 +493,6 @@ fn candidates(
         candidate.live.sort_unstable_by_key(|range| range.from);
     }
     found
-}
-
-/// For each block, the header of the innermost loop around it.
-fn headers(function: &Function) -> Vec<Option<Block>> {
-    let mut stack: Vec<(Block, Block)> = Vec::new();
-    let around = function.block_ids().map(|block| {
-        while stack.last().is_some_and(|(_, exit)| *exit <= block) {
-            stack.pop();
-        }
-        let header = stack.last().map(|(header, _)| *header);
-        if let End::Loop { exit } = function.blocks[block.index()].end {
-            stack.push((Block(block.0 + 1), exit));
-        }
-        header
-    });
-    around.collect()
 }
 
 /// The blocks in which values are read; a phi reads at the end of its predecessor.

@@ -43,7 +43,7 @@ pub(super) fn narrow(function: &Function, constants: &Constants) -> ValueSet {
         };
         data.phis.iter().for_each(|phi| define(phi.dst, false));
         for instr in &data.instrs {
-            let undefined = leaves_high_half(instr);
+            let undefined = instr.writes_low_half();
             instr.for_each_dst_value(|value| define(value, undefined));
         }
     }
@@ -93,21 +93,6 @@ fn wide(function: &Function, constants: &Constants) -> ValueSet {
         }
     }
     wide
-}
-
-/// The instruction defines the low half of its result only (isa-1, 1.2, 4.4 to 4.7; isa-2, 2.2).
-pub(super) fn leaves_high_half(instr: &Instr) -> bool {
-    match instr {
-        Instr::H2(_)
-        | Instr::HFma(_)
-        | Instr::HMinMax(_)
-        | Instr::HMulMix(_)
-        | Instr::F32ToF16(_)
-        | Instr::PackNorm8(_) => true,
-        Instr::Sfu(op) => op.ty == SfuType::F16,
-        Instr::Load(op) => matches!(op.format, Format::I8 | Format::I16),
-        _ => false,
-    }
 }
 
 /// The high half of the result is 0.
