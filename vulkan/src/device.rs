@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+//! VkDevice: an open GPU with its address space.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use agx_uapi::{Chip, Kernel};
+use ash::vk;
+
+use crate::backend::Backend;
+use crate::debug;
+use crate::entry;
+use crate::error::VkResult;
+use crate::gpu::Gpu;
+use crate::host::HostAllocator;
+use crate::instance::Instance;
+use crate::object::{self, Object};
+use crate::physical_device::PhysicalDevice;
+use crate::program::Arena;
+
+/// A device.
+pub(crate) struct Device {
+    /// Where memory of its objects comes from when the application does not say.
+    pub(crate) host: HostAllocator,
+    /// The GPU that it is one use of. Outlives the device: the instance does.
+    pub(crate) physical: vk::PhysicalDevice,
+    /// Which of the two it is.
+    pub(crate) chip: Chip,
+    /// The open file.
+    pub(crate) kernel: Arc<dyn Kernel>,
+    /// Its memory.
+    pub(crate) gpu: Arc<Gpu>,
+    /// Where shaders are entered.
+    pub(crate) arena: Arc<Arena>,
+    backend: Backend,
+    lost: AtomicBool,
+}
+
+impl Object for Device {
+    type Handle = vk::Device;
+}
+
+impl Device {
+    /// The allocator for an object of this device.
+    ///
+    /// # Safety
+    /// `callbacks` is null or points to valid callbacks.
+    pub(crate) unsafe fn allocator(
+        &self,
+        callbacks: *const vk::AllocationCallbacks<'_>,
+    ) -> HostAllocator {
+        // SAFETY: the caller's promise.
+        unsafe { HostAllocator::choose(callbacks, &self.host, vk::SystemAllocationScope::OBJECT) }
+    }
+
+    /// Declares the device lost, which it then stays (Vulkan 1.3, 5.2.3 "Lost Device").
+    pub(crate) fn lose(&self, why: &dyn std::fmt::Display) -> vk::Result {
+        if !self.lost.swap(true, Ordering::AcqRel) {
+            debug::error(&format_args!("the device is lost: {why}"));
+            if let Some(fault) = self.backend.fault() {
+                debug::error(&fault);
+            }
+        }
+        vk::Result::ERROR_DEVICE_LOST
+    }
+
+    /// Says so when the device is lost.
+    ///
+    /// # Errors
+    /// [`vk::Result::ERROR_DEVICE_LOST`].
+    pub(crate) fn check(&self) -> VkResult {
+        if self.lost.load(Ordering::Acquire) {
+            return Err(vk::Result::ERROR_DEVICE_LOST);
+        }
+        Ok(())
+    }
+}
+
+/// vkCreateDevice.
+pub(crate) unsafe extern "system" fn create_device(
+    physical: vk::PhysicalDevice,
+    info: *const vk::DeviceCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    device: *mut vk::Device,
+) -> vk::Result {
+    entry::try_guard("vkCreateDevice", || {
+        // SAFETY: valid by the specification.
+        let (this, _info, host) = unsafe {
+            let this = object::get::<PhysicalDevice>(physical);
+            let instance = object::get::<Instance>(this.instance);
+            let scope = vk::SystemAllocationScope::DEVICE;
+            let host = HostAllocator::choose(allocator, &instance.host, scope);
+            (this, &*info, host)
+        };
+        let kernel = this.backend.open()?;
+        let gpu = Gpu::new(kernel.clone())?;
+        let arena = Arena::new(&gpu)?;
+        let handle = object::create(
+            host,
+            Device {
+                host,
+                physical,
+                chip: this.chip,
+                kernel,
+                gpu,
+                arena,
+                backend: this.backend.clone(),
+                lost: AtomicBool::new(false),
+            },
+        )?;
+        // SAFETY: valid by the specification.
+        unsafe { *device = handle };
+        Ok(())
+    })
+}
+
+/// vkDestroyDevice.
+pub(crate) unsafe extern "system" fn destroy_device(
+    device: vk::Device,
+    allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    entry::guard("vkDestroyDevice", || {
+        // SAFETY: null or a live handle that no one else uses, by the specification.
+        unsafe {
+            let Some(this) = object::get_optional::<Device>(device) else {
+                return;
+            };
+            let scope = vk::SystemAllocationScope::DEVICE;
+            let host = HostAllocator::choose(allocator, &this.host, scope);
+            object::destroy::<Device>(host, device);
+        }
+    });
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+//! Which addresses of a range are taken.
+
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use agx_uapi::abi::limits::PAGE_SIZE;
+use offset_allocator::{Allocation, Allocator};
+
+/// Most ranges taken at once.
+const MAX_RANGES: u32 = 1 << 16;
+
+/// A range of GPU addresses, given out in whole pages.
+pub(super) struct AddressSpace {
+    start: u64,
+    state: Mutex<State>,
+}
+
+struct State {
+    allocator: Allocator,
+    bytes: u64,
+}
+
+/// Addresses that are taken; given back with [`AddressSpace::free`].
+#[derive(Clone, Copy)]
+pub(super) struct Taken {
+    pub(super) address: u64,
+    pub(super) size: u64,
+    allocation: Allocation,
+}
+
+impl AddressSpace {
+    pub(super) fn new(range: Range<u64>) -> AddressSpace {
+        let count = (range.end - range.start) / PAGE_SIZE;
+        AddressSpace {
+            start: range.start,
+            state: Mutex::new(State {
+                allocator: Allocator::with_max_allocs(
+                    u32::try_from(count).unwrap_or(u32::MAX),
+                    MAX_RANGES,
+                ),
+                bytes: 0,
+            }),
+        }
+    }
+
+    /// Takes `size` bytes, a multiple of the page; nothing when there is no such hole.
+    pub(super) fn take(&self, size: u64) -> Option<Taken> {
+        let pages = u32::try_from(size / PAGE_SIZE).ok()?;
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let allocation = state.allocator.allocate(pages)?;
+        state.bytes += size;
+        Some(Taken {
+            address: self.start + u64::from(allocation.offset) * PAGE_SIZE,
+            size,
+            allocation,
+        })
+    }
+
+    pub(super) fn free(&self, taken: Taken) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.bytes -= taken.size;
+        state.allocator.free(taken.allocation);
+    }
+
+    pub(super) fn bytes_in_use(&self) -> u64 {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// What is taken is inside the range, on page bounds, and never taken twice.
+        #[test]
+        fn ranges_do_not_overlap(steps in prop::collection::vec((any::<bool>(), 1u64..40, any::<prop::sample::Index>()), 1..200)) {
+            let range = 0x1000_0000..0x1000_0000 + 512 * PAGE_SIZE;
+            let space = AddressSpace::new(range.clone());
+            let mut held: Vec<Taken> = Vec::new();
+            for (take, pages, which) in steps {
+                if take {
+                    if let Some(taken) = space.take(pages * PAGE_SIZE) {
+                        prop_assert!(taken.address.is_multiple_of(PAGE_SIZE));
+                        prop_assert!(range.contains(&taken.address));
+                        prop_assert!(taken.address + taken.size <= range.end);
+                        for other in &held {
+                            prop_assert!(taken.address + taken.size <= other.address || other.address + other.size <= taken.address);
+                        }
+                        held.push(taken);
+                    }
+                } else if !held.is_empty() {
+                    space.free(held.swap_remove(which.index(held.len())));
+                }
+                prop_assert_eq!(space.bytes_in_use(), held.iter().map(|t| t.size).sum::<u64>());
+            }
+            held.drain(..).for_each(|taken| space.free(taken));
+            prop_assert_eq!(space.bytes_in_use(), 0);
+            prop_assert!(space.take(256 * PAGE_SIZE).is_some());
+        }
+    }
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+//! GPU memory of a device: its address space, buffers in it, and pools of small pieces.
+//!
+//! ```text
+//! Slice  a piece: a descriptor pool, a command buffer's chunk, a shader's code, VkDeviceMemory
+//!   └ Pool   slabs of one Zone, cut by offset-allocator; large pieces are a Bo of their own
+//!      └ Bo     one GEM buffer: mapped for the CPU once, bound in the VM once
+//!         └ AddressSpace   which addresses are taken
+//! ```
+//!
+//! On the M4 unbinding waits for everything that the VM has in flight, and bound pages stay pinned
+//! until the VM is gone (kernel-uapi, 7.5). So buffers that are no longer needed are kept, bound as
+//! they are, and used again ([`Recycler`]); only what exceeds its budget is unbound.
+
+mod address_space;
+mod bo;
+mod pool;
+mod recycler;
+
+use std::sync::Arc;
+
+use agx_uapi::abi::limits::{KERNEL_WINDOW, PAGE_SIZE};
+use agx_uapi::{Access, Caching, Kernel, VmId};
+use ash::vk;
+
+use self::address_space::AddressSpace;
+pub(crate) use self::bo::Bo;
+use self::pool::Pool;
+pub(crate) use self::pool::Slice;
+use self::recycler::Recycler;
+use crate::error::{VkResult, kernel};
+
+/// What memory is for, which decides where it lies and who may write it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Zone {
+    /// Written by the CPU, read by the GPU: streams, root records, descriptors, push constants.
+    Upload,
+    /// Programs, in the execution window. Never writable for the GPU (kernel-uapi, 7.3; launch, 2;
+    /// HW: code appended through a writable mapping was fetched as stale zeros).
+    Code,
+    /// The entry arena, of which there is one buffer.
+    Arena,
+    /// Read and written by the GPU, looked at by the CPU: queries, events, workgroup memory.
+    Scratch,
+    /// VkDeviceMemory of the type that the CPU writes in order.
+    WriteCombined,
+    /// VkDeviceMemory of the type that the CPU reads.
+    Cached,
+}
+
+impl Zone {
+    const COUNT: usize = 6;
+
+    const fn access(self) -> Access {
+        match self {
+            Zone::Upload | Zone::Code | Zone::Arena => Access::Read,
+            Zone::Scratch | Zone::WriteCombined | Zone::Cached => Access::ReadWrite,
+        }
+    }
+
+    const fn caching(self) -> Caching {
+        match self {
+            Zone::Upload | Zone::Code | Zone::Arena | Zone::WriteCombined => Caching::WriteCombined,
+            Zone::Scratch | Zone::Cached => Caching::WriteBack,
+        }
+    }
+
+    /// Bytes of a slab that small pieces are cut from.
+    const fn slab_size(self) -> u64 {
+        match self {
+            Zone::Upload | Zone::Code | Zone::Arena | Zone::Scratch => 1 << 20,
+            Zone::WriteCombined | Zone::Cached => 16 << 20,
+        }
+    }
+}
+
+/// Addresses of data: above the render context's window, below what the M4's kernel driver keeps
+/// for itself (kernel-uapi, 7.2 and 7.6), and below 2^40, so that streams may be linked to
+/// (launch, 8.6).
+const DATA: std::ops::Range<u64> = 0x11_0000_0000..0x70_0000_0000;
+
+/// Addresses of programs: the execution window behind the entry arena (launch, 2 and 3).
+const CODE: std::ops::Range<u64> =
+    agx_hw::window::USC_BASE + ARENA_SIZE..agx_hw::window::USC_BASE + agx_hw::window::USC_SIZE;
+
+/// Addresses of the entry arena (launch, 3; HW).
+const ARENA: std::ops::Range<u64> = agx_hw::window::USC_BASE..agx_hw::window::USC_BASE + ARENA_SIZE;
+
+/// Bytes of the entry arena: as far as TARGET reaches (launch, 3 and 4.6; HW).
+pub(crate) const ARENA_SIZE: u64 = 8 << 20;
+
+/// A device's address space and what is in it.
+pub(crate) struct Gpu {
+    pub(crate) kernel: Arc<dyn Kernel>,
+    pub(crate) vm: VmId,
+    data: AddressSpace,
+    code: AddressSpace,
+    /// The entry arena's addresses, taken once.
+    arena: AddressSpace,
+    recycler: Recycler,
+    pools: [Pool; Zone::COUNT],
+}
+
+impl Gpu {
+    /// A new, empty address space.
+    ///
+    /// # Errors
+    /// When the kernel has no more.
+    pub(crate) fn new(kernel_interface: Arc<dyn Kernel>) -> VkResult<Arc<Gpu>> {
+        let vm = kernel_interface
+            .vm_create(KERNEL_WINDOW)
+            .map_err(kernel("VM_CREATE"))?;
+        Ok(Arc::new(Gpu {
+            kernel: kernel_interface,
+            vm,
+            data: AddressSpace::new(DATA),
+            code: AddressSpace::new(CODE),
+            arena: AddressSpace::new(ARENA),
+            recycler: Recycler::default(),
+            pools: [
+                Pool::new(Zone::Upload),
+                Pool::new(Zone::Code),
+                Pool::new(Zone::Arena),
+                Pool::new(Zone::Scratch),
+                Pool::new(Zone::WriteCombined),
+                Pool::new(Zone::Cached),
+            ],
+        }))
+    }
+
+    /// A piece of memory whose address is a multiple of `align`, a power of two. What it contains
+    /// is undefined.
+    ///
+    /// # Errors
+    /// [`vk::Result::ERROR_OUT_OF_DEVICE_MEMORY`].
+    pub(crate) fn allocate(self: &Arc<Self>, zone: Zone, size: u64, align: u64) -> VkResult<Slice> {
+        self.pools[zone as usize].allocate(self, size, align)
+    }
+
+    /// A buffer of its own, for what cannot be a part of another: timestamps, exports.
+    ///
+    /// # Errors
+    /// [`vk::Result::ERROR_OUT_OF_DEVICE_MEMORY`].
+    pub(crate) fn dedicated(self: &Arc<Self>, zone: Zone, size: u64) -> VkResult<Arc<Bo>> {
+        Ok(Arc::new(Bo::new(self, zone, size, bo::Sharing::Private)?))
+    }
+
+    /// A buffer of its own that other devices and processes may get a descriptor of.
+    ///
+    /// # Errors
+    /// [`vk::Result::ERROR_OUT_OF_DEVICE_MEMORY`].
+    pub(crate) fn exportable(self: &Arc<Self>, zone: Zone, size: u64) -> VkResult<Arc<Bo>> {
+        Ok(Arc::new(Bo::new(
+            self,
+            zone,
+            size,
+            bo::Sharing::Exportable,
+        )?))
+    }
+
+    /// A buffer that came in through a descriptor.
+    ///
+    /// # Errors
+    /// [`vk::Result::ERROR_INVALID_EXTERNAL_HANDLE`] when it is none, or is shorter than `size`.
+    pub(crate) fn import(
+        self: &Arc<Self>,
+        zone: Zone,
+        file: std::os::fd::BorrowedFd<'_>,
+        size: u64,
+    ) -> VkResult<Arc<Bo>> {
+        Ok(Arc::new(Bo::import(self, zone, file, size)?))
+    }
+
+    /// The entry arena: a buffer at the start of the execution window (launch, 3; HW).
+    ///
+    /// # Errors
+    /// [`vk::Result::ERROR_OUT_OF_DEVICE_MEMORY`].
+    pub(crate) fn arena(self: &Arc<Self>) -> VkResult<Arc<Bo>> {
+        Ok(Arc::new(Bo::of_arena(self)?))
+    }
+
+    /// The whole of a buffer as a piece.
+    pub(crate) fn whole(bo: Arc<Bo>) -> Slice {
+        Slice::whole(bo)
+    }
+
+    fn space(&self, zone: Zone) -> &AddressSpace {
+        match zone {
+            Zone::Arena => &self.arena,
+            Zone::Code => &self.code,
+            _ => &self.data,
+        }
+    }
+
+    /// Bytes in buffers, those kept for later included.
+    pub(crate) fn bytes_in_use(&self) -> u64 {
+        self.data.bytes_in_use() + self.code.bytes_in_use()
+    }
+}
+
+impl Drop for Gpu {
+    fn drop(&mut self) {
+        // Nothing is in flight any more: the application destroys a device only when it is idle.
+        if let Err(errno) = self.kernel.vm_destroy(self.vm) {
+            crate::debug::error(&format_args!("VM_DESTROY: {errno}"));
+        }
+    }
+}
+
+/// Rounds up to whole GPU pages.
+///
+/// # Errors
+/// When the size does not fit any address space.
+fn pages(size: u64) -> VkResult<u64> {
+    size.checked_next_multiple_of(PAGE_SIZE)
+        .filter(|size| *size != 0 && *size < DATA.end)
+        .ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#![allow(dead_code, reason = "under construction")]
+//! Vulkan for Apple9 GPUs: one module per family of objects.
+//!
+//! Two modules are not about objects of the application: [`entry`] is the boundary, `gpu` the
+//! memory. What the loader needs is in the crate `cortland`, which only hands out this crate's
+//! functions.
+
+pub mod entry;
+
+mod backend;
+mod command;
+mod debug;
+mod device;
+mod error;
+mod gpu;
+mod host;
+mod instance;
+mod object;
+mod physical_device;
+mod program;

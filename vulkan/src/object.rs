@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+//! Handles and the objects behind them.
+//!
+//! A handle is the address of an [`Allocation`]: a header and the object. Dispatchable handles need
+//! the loader's word first (loader-driver interface, "ICD Dispatchable Object Creation"); all
+//! objects have it, so one layout serves both kinds. The header also says what is behind the handle:
+//! a handle of another kind or of a destroyed object that is still readable is found before it does
+//! harm. Such a call is the application's fault; the panic ends at the entry point.
+
+use std::ptr::NonNull;
+
+use allocator_api2::alloc::{Allocator, Layout};
+use ash::vk::{self, Handle};
+
+use crate::host::{HostAllocator, OUT_OF_HOST};
+
+/// What the loader expects in the first word of a dispatchable object before it puts its own
+/// dispatch table there (loader-driver interface, ICD_LOADER_MAGIC).
+const LOADER_MAGIC: usize = 0x01CD_C0DE;
+
+/// Something that the application holds a handle of.
+pub(crate) trait Object: Sized {
+    /// The handle's type.
+    type Handle: Handle + Copy;
+}
+
+#[repr(C)]
+struct Allocation<T> {
+    /// The loader's.
+    loader: usize,
+    /// What this is; [`vk::ObjectType::UNKNOWN`] once it is destroyed.
+    kind: vk::ObjectType,
+    object: T,
+}
+
+/// Puts an object on the heap and gives its handle.
+///
+/// # Errors
+/// When the callbacks refuse memory; the object is dropped.
+pub(crate) fn create<T: Object>(host: HostAllocator, object: T) -> Result<T::Handle, vk::Result> {
+    let memory = host
+        .allocate(Layout::new::<Allocation<T>>())
+        .map_err(|_| OUT_OF_HOST)?;
+    let start = memory.cast::<Allocation<T>>();
+    // SAFETY: just allocated for this type.
+    unsafe {
+        start.write(Allocation {
+            loader: LOADER_MAGIC,
+            kind: T::Handle::TYPE,
+            object,
+        });
+    }
+    Ok(T::Handle::from_raw(
+        start.as_ptr().expose_provenance() as u64
+    ))
+}
+
+fn locate<T: Object>(handle: T::Handle) -> Option<NonNull<Allocation<T>>> {
+    NonNull::new(std::ptr::with_exposed_provenance_mut(
+        handle.as_raw() as usize
+    ))
+}
+
+fn check<T: Object>(at: NonNull<Allocation<T>>) {
+    // SAFETY: the caller of the function that calls this promised a live object, or at least
+    // readable memory.
+    let kind = unsafe { (*at.as_ptr()).kind };
+    assert!(
+        kind == T::Handle::TYPE,
+        "the handle {at:p} is no {:?}",
+        T::Handle::TYPE
+    );
+}
+
+/// The object behind a handle.
+///
+/// # Panics
+/// When the handle is null or of another kind.
+///
+/// # Safety
+/// The handle is null or of an object that lives for `'a` and is not changed through [`get_mut`].
+pub(crate) unsafe fn get<'a, T: Object + 'a>(handle: T::Handle) -> &'a T {
+    // SAFETY: the caller's promise.
+    unsafe { get_optional(handle) }.unwrap_or_else(|| panic!("a null {:?}", T::Handle::TYPE))
+}
+
+/// The object behind a handle that may be null.
+///
+/// # Panics
+/// When the handle is of another kind.
+///
+/// # Safety
+/// As for [`get`].
+pub(crate) unsafe fn get_optional<'a, T: Object + 'a>(handle: T::Handle) -> Option<&'a T> {
+    let at = locate::<T>(handle)?;
+    check(at);
+    // SAFETY: the caller's promise.
+    Some(unsafe { &at.as_ref().object })
+}
+
+/// The object behind a handle whose use the application synchronises.
+///
+/// # Panics
+/// When the handle is null or of another kind.
+///
+/// # Safety
+/// The handle is null or of a live object, and nothing else refers to it for `'a`: the command says
+/// that access is externally synchronised.
+pub(crate) unsafe fn get_mut<'a, T: Object + 'a>(handle: T::Handle) -> &'a mut T {
+    let Some(mut at) = locate::<T>(handle) else {
+        panic!("a null {:?}", T::Handle::TYPE);
+    };
+    check(at);
+    // SAFETY: the caller's promise.
+    unsafe { &mut at.as_mut().object }
+}
+
+/// The handle of an object that [`create`] made.
+pub(crate) fn handle_of<T: Object>(object: &T) -> T::Handle {
+    let at = std::ptr::from_ref(object)
+        .map_addr(|address| address - std::mem::offset_of!(Allocation<T>, object));
+    T::Handle::from_raw(at.expose_provenance() as u64)
+}
+
+/// Drops the object behind a handle and frees its memory; nothing for a null handle.
+///
+/// # Panics
+/// When the handle is of another kind.
+///
+/// # Safety
+/// The handle is null or of a live object that no one uses any more, and `host` has callbacks
+/// compatible with those it was created with.
+pub(crate) unsafe fn destroy<T: Object>(host: HostAllocator, handle: T::Handle) {
+    let Some(mut at) = locate::<T>(handle) else {
+        return;
+    };
+    check(at);
+    // SAFETY: a live object that is the caller's alone; its memory came from such callbacks.
+    unsafe {
+        at.as_mut().kind = vk::ObjectType::UNKNOWN;
+        std::ptr::drop_in_place(&raw mut (*at.as_ptr()).object);
+        host.deallocate(at.cast(), Layout::new::<Allocation<T>>());
+    }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+//! Compiled shaders in the execution window, and the entry arena through which they are reached.
+//!
+//! A launch program names a shader by the offset of its *entry*: a block in the first 8 MiB of the
+//! window whose code jumps to the shader's body, which lies anywhere in the window (launch, 3 and
+//! 7). Blocks are immutable once written and given back when the shader goes.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use agx_compiler::binary::{Pointer, ShaderBinary};
+use agx_hw::arena::{Block, BlockOffset, Header, Kind, Target};
+use agx_hw::cdm::LocalSize;
+use agx_hw::launcher::{Frame, Storage};
+use agx_hw::window::{CodeAddress, EntryOffset};
+use ash::vk;
+
+use crate::debug;
+use crate::error::{VkResult, record};
+use crate::gpu::{Bo, Gpu, Slice, Zone};
+
+/// Bytes of a block that jumps to its body (launch, 3.2).
+const BLOCK_SIZE: u32 = 0xc0;
+/// What addresses of bodies are multiples of: even is enough (launch, 7; HW), a cache line is kind
+/// to the instruction cache.
+const BODY_ALIGN: u64 = 64;
+
+/// A shader that can be launched.
+pub(crate) struct Program {
+    /// Where launch programs enter it.
+    pub(crate) entry: EntryOffset,
+    /// Its workgroup.
+    pub(crate) local: LocalSize,
+    /// The pointers it wants, in order.
+    pub(crate) pointers: Box<[Pointer]>,
+    /// Its threadgroup memory.
+    pub(crate) storage: Storage,
+    /// Its publications and scratch.
+    pub(crate) frame: Frame,
+    /// Bytes of device memory for each workgroup ([`Pointer::WorkgroupBuffer`]).
+    pub(crate) workgroup_buffer_bytes: u32,
+    arena: Arc<Arena>,
+    block: BlockOffset,
+    body: Slice,
+}
+
+/// The entry arena of a device.
+pub(crate) struct Arena {
+    memory: Arc<Bo>,
+    blocks: Mutex<Blocks>,
+}
+
+/// Which blocks are taken. All are of one size: bodies lie elsewhere.
+struct Blocks {
+    /// Blocks that were given back.
+    free: Vec<BlockOffset>,
+    /// Where the next new one goes.
+    next: u32,
+}
+
+impl Arena {
+    /// The arena of a new address space, with its header.
+    ///
+    /// # Errors
+    /// When there is no memory.
+    pub(crate) fn new(gpu: &Arc<Gpu>) -> VkResult<Arc<Arena>> {
+        let memory = gpu.arena()?;
+        // SAFETY: the GPU runs nothing of this address space yet.
+        let bytes = unsafe { arena_bytes(&memory) };
+        Header::default().pack(bytes).map_err(record)?;
+        Ok(Arc::new(Arena {
+            memory,
+            blocks: Mutex::new(Blocks {
+                free: Vec::new(),
+                next: BlockOffset::FIRST.get(),
+            }),
+        }))
+    }
+
+    fn take(&self) -> VkResult<BlockOffset> {
+        let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(block) = blocks.free.pop() {
+            return Ok(block);
+        }
+        let Ok(block) = BlockOffset::new(blocks.next) else {
+            debug::error(&"there are more shaders than the entry arena holds");
+            return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
+        };
+        blocks.next += BLOCK_SIZE;
+        Ok(block)
+    }
+
+    fn give_back(&self, block: BlockOffset) {
+        let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        blocks.free.push(block);
+    }
+
+    /// Writes the block of a body.
+    fn write(&self, at: BlockOffset, body: u64) -> VkResult {
+        let block = Block {
+            kind: Kind::Compute,
+            target: Target::Jump(CodeAddress::new(body).map_err(record)?),
+        };
+        debug_assert_eq!(block.size(), BLOCK_SIZE as usize);
+        let mut packed = [0; BLOCK_SIZE as usize];
+        block.pack(at, &mut packed).map_err(record)?;
+        let start = at.get() as usize;
+        // SAFETY: the block is this program's alone, and nothing in flight enters it.
+        let to = unsafe { arena_bytes(&self.memory) };
+        to[start..start + packed.len()].copy_from_slice(&packed);
+        Ok(())
+    }
+}
+
+/// The arena's bytes.
+///
+/// # Safety
+/// The caller touches only bytes that no one else uses at the time.
+#[expect(
+    clippy::mut_from_ref,
+    reason = "the memory is shared with the GPU, not owned by the Bo"
+)]
+unsafe fn arena_bytes(memory: &Bo) -> &mut [u8] {
+    // SAFETY: the mapping has so many bytes; the caller's promise.
+    unsafe { std::slice::from_raw_parts_mut(memory.cpu().as_ptr(), memory.size() as usize) }
+}
+
+impl Program {
+    /// Puts a shader where the GPU can run it.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub(crate) fn upload(
+        gpu: &Arc<Gpu>,
+        arena: &Arc<Arena>,
+        binary: &ShaderBinary,
+    ) -> VkResult<Program> {
+        let frame = Frame::new(
+            binary.publications,
+            binary.scratch_bytes,
+            binary.spill_bytes,
+        );
+        let body = gpu.allocate(Zone::Code, binary.code.len() as u64, BODY_ALIGN)?;
+        // SAFETY: just allocated.
+        unsafe { body.write(0, &binary.code) };
+        let block = arena.take()?;
+        let program = Program {
+            entry: block.entry(),
+            local: LocalSize::new(binary.workgroup_size.map(u32::from)).map_err(record)?,
+            pointers: binary.pointers.clone().into_boxed_slice(),
+            storage: Storage::threadgroup(binary.threadgroup_bytes).map_err(record)?,
+            frame: frame.map_err(record)?,
+            workgroup_buffer_bytes: binary.workgroup_buffer_bytes,
+            arena: arena.clone(),
+            block,
+            body,
+        };
+        arena.write(block, program.body.address())?;
+        Ok(program)
+    }
+
+    /// The address of its code.
+    pub(crate) fn body(&self) -> u64 {
+        self.body.address()
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.arena.give_back(self.block);
+    }
+}
