@@ -76,6 +76,12 @@ impl Device {
     }
 }
 
+impl Drop for Device {
+    fn drop(&mut self) {
+        self.gpu.close();
+    }
+}
+
 /// vkCreateDevice.
 pub(crate) unsafe extern "system" fn create_device(
     physical: vk::PhysicalDevice,

@@ -81,7 +81,8 @@ impl Bo {
             return Err(invalid);
         }
         let gem = gpu.kernel.gem_import(file).map_err(|errno| {
-            kernel("PRIME_FD_TO_HANDLE")(errno);
+            // For its message.
+            let _ = kernel("PRIME_FD_TO_HANDLE")(errno);
             invalid
         })?;
         Bo::adopt(gpu, zone, Sharing::Exportable, gem, size)

@@ -198,8 +198,17 @@ impl Gpu {
     }
 }
 
+impl Gpu {
+    /// Lets go of slabs, which hold on to their address space. Pieces that are still out keep
+    /// theirs. For when the device is destroyed.
+    pub(crate) fn close(&self) {
+        self.pools.iter().for_each(Pool::clear);
+    }
+}
+
 impl Drop for Gpu {
     fn drop(&mut self) {
+        self.recycler.release(self);
         // Nothing is in flight any more: the application destroys a device only when it is idle.
         if let Err(errno) = self.kernel.vm_destroy(self.vm) {
             crate::debug::error(&format_args!("VM_DESTROY: {errno}"));

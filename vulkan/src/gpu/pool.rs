@@ -49,6 +49,13 @@ impl Pool {
         }
     }
 
+    /// Forgets the slabs.
+    pub(super) fn clear(&self) {
+        let mut slabs = self.slabs.lock().unwrap_or_else(PoisonError::into_inner);
+        let slabs = std::mem::take(&mut *slabs);
+        drop(slabs);
+    }
+
     pub(super) fn allocate(&self, gpu: &Arc<Gpu>, size: u64, align: u64) -> VkResult<Slice> {
         let out_of_memory = vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
         debug_assert!(align.is_power_of_two());
