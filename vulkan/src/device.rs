@@ -14,6 +14,7 @@ use crate::error::VkResult;
 use crate::gpu::Gpu;
 use crate::host::HostAllocator;
 use crate::instance::Instance;
+use crate::internal::Internal;
 use crate::object::{self, Object};
 use crate::physical_device::PhysicalDevice;
 use crate::program::Arena;
@@ -32,6 +33,8 @@ pub(crate) struct Device {
     pub(crate) gpu: Arc<Gpu>,
     /// Where shaders are entered.
     pub(crate) arena: Arc<Arena>,
+    /// The driver's own shaders.
+    pub(crate) internal: Internal,
     backend: Backend,
     lost: AtomicBool,
 }
@@ -110,6 +113,7 @@ pub(crate) unsafe extern "system" fn create_device(
                 kernel,
                 gpu,
                 arena,
+                internal: Internal::default(),
                 backend: this.backend.clone(),
                 lost: AtomicBool::new(false),
             },

@@ -9,6 +9,7 @@
 pub mod entry;
 
 mod backend;
+mod buffer;
 mod command;
 mod debug;
 mod device;
@@ -16,6 +17,7 @@ mod error;
 mod gpu;
 mod host;
 mod instance;
+mod memory;
 mod object;
 mod physical_device;
 mod program;
