@@ -9,8 +9,10 @@
 pub mod entry;
 
 mod backend;
+mod buffer;
 mod command;
 mod debug;
+mod descriptor;
 mod device;
 mod error;
 mod gpu;
@@ -18,4 +20,8 @@ mod host;
 mod instance;
 mod object;
 mod physical_device;
+mod pipeline;
+mod pipeline_layout;
 mod program;
+mod shader_module;
+mod shared;
