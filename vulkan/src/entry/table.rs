@@ -6,7 +6,7 @@
 
 use ash::vk;
 
-use crate::{device, instance};
+use crate::{descriptor, device, instance, pipeline, pipeline_layout, shader_module};
 
 /// A command.
 #[derive(Clone, Copy)]
@@ -44,6 +44,7 @@ pub enum Provider {
 }
 
 const V1_0: &[Provider] = &[Provider::Core(vk::API_VERSION_1_0)];
+const V1_1: &[Provider] = &[Provider::Core(vk::API_VERSION_1_1)];
 
 /// Forgets a function's type.
 const fn erase<F: Copy>(function: F) -> unsafe extern "system" fn() {
@@ -77,6 +78,34 @@ pub static COMMANDS: &[Command] = {
         command("vkEnumeratePhysicalDevices", Instance, V1_0, erase::<vk::PFN_vkEnumeratePhysicalDevices>(instance::enumerate_physical_devices)),
         command("vkCreateDevice", PhysicalDevice, V1_0, erase::<vk::PFN_vkCreateDevice>(device::create_device)),
         command("vkDestroyDevice", Device, V1_0, erase::<vk::PFN_vkDestroyDevice>(device::destroy_device)),
+        // descriptor
+        command("vkCreateDescriptorSetLayout", Device, V1_0, erase::<vk::PFN_vkCreateDescriptorSetLayout>(descriptor::create_descriptor_set_layout)),
+        command("vkDestroyDescriptorSetLayout", Device, V1_0, erase::<vk::PFN_vkDestroyDescriptorSetLayout>(descriptor::destroy_descriptor_set_layout)),
+        command("vkGetDescriptorSetLayoutSupport", Device, V1_1, erase::<vk::PFN_vkGetDescriptorSetLayoutSupport>(descriptor::get_descriptor_set_layout_support)),
+        command("vkGetDescriptorSetLayoutSupportKHR", Device, &[Provider::Extension("VK_KHR_maintenance3")], erase::<vk::PFN_vkGetDescriptorSetLayoutSupport>(descriptor::get_descriptor_set_layout_support)),
+        command("vkCreateDescriptorPool", Device, V1_0, erase::<vk::PFN_vkCreateDescriptorPool>(descriptor::create_descriptor_pool)),
+        command("vkDestroyDescriptorPool", Device, V1_0, erase::<vk::PFN_vkDestroyDescriptorPool>(descriptor::destroy_descriptor_pool)),
+        command("vkResetDescriptorPool", Device, V1_0, erase::<vk::PFN_vkResetDescriptorPool>(descriptor::reset_descriptor_pool)),
+        command("vkAllocateDescriptorSets", Device, V1_0, erase::<vk::PFN_vkAllocateDescriptorSets>(descriptor::allocate_descriptor_sets)),
+        command("vkFreeDescriptorSets", Device, V1_0, erase::<vk::PFN_vkFreeDescriptorSets>(descriptor::free_descriptor_sets)),
+        command("vkUpdateDescriptorSets", Device, V1_0, erase::<vk::PFN_vkUpdateDescriptorSets>(descriptor::update_descriptor_sets)),
+        command("vkCreateDescriptorUpdateTemplate", Device, V1_1, erase::<vk::PFN_vkCreateDescriptorUpdateTemplate>(descriptor::create_descriptor_update_template)),
+        command("vkCreateDescriptorUpdateTemplateKHR", Device, &[Provider::Extension("VK_KHR_descriptor_update_template")], erase::<vk::PFN_vkCreateDescriptorUpdateTemplate>(descriptor::create_descriptor_update_template)),
+        command("vkDestroyDescriptorUpdateTemplate", Device, V1_1, erase::<vk::PFN_vkDestroyDescriptorUpdateTemplate>(descriptor::destroy_descriptor_update_template)),
+        command("vkDestroyDescriptorUpdateTemplateKHR", Device, &[Provider::Extension("VK_KHR_descriptor_update_template")], erase::<vk::PFN_vkDestroyDescriptorUpdateTemplate>(descriptor::destroy_descriptor_update_template)),
+        command("vkUpdateDescriptorSetWithTemplate", Device, V1_1, erase::<vk::PFN_vkUpdateDescriptorSetWithTemplate>(descriptor::update_descriptor_set_with_template)),
+        command("vkUpdateDescriptorSetWithTemplateKHR", Device, &[Provider::Extension("VK_KHR_descriptor_update_template")], erase::<vk::PFN_vkUpdateDescriptorSetWithTemplate>(descriptor::update_descriptor_set_with_template)),
+        // pipeline_layout
+        command("vkCreatePipelineLayout", Device, V1_0, erase::<vk::PFN_vkCreatePipelineLayout>(pipeline_layout::create_pipeline_layout)),
+        command("vkDestroyPipelineLayout", Device, V1_0, erase::<vk::PFN_vkDestroyPipelineLayout>(pipeline_layout::destroy_pipeline_layout)),
+        // shader_module
+        command("vkCreateShaderModule", Device, V1_0, erase::<vk::PFN_vkCreateShaderModule>(shader_module::create_shader_module)),
+        command("vkDestroyShaderModule", Device, V1_0, erase::<vk::PFN_vkDestroyShaderModule>(shader_module::destroy_shader_module)),
+        command("vkGetShaderModuleIdentifierEXT", Device, &[Provider::Extension("VK_EXT_shader_module_identifier")], erase::<vk::PFN_vkGetShaderModuleIdentifierEXT>(shader_module::get_shader_module_identifier)),
+        command("vkGetShaderModuleCreateInfoIdentifierEXT", Device, &[Provider::Extension("VK_EXT_shader_module_identifier")], erase::<vk::PFN_vkGetShaderModuleCreateInfoIdentifierEXT>(shader_module::get_shader_module_create_info_identifier)),
+        // pipeline
+        command("vkCreateComputePipelines", Device, V1_0, erase::<vk::PFN_vkCreateComputePipelines>(pipeline::create_compute_pipelines)),
+        command("vkDestroyPipeline", Device, V1_0, erase::<vk::PFN_vkDestroyPipeline>(pipeline::destroy_pipeline)),
     ]
 };
 
