@@ -9,32 +9,31 @@ use agx_hw::window::LauncherAddress;
 
 use super::buffer::record;
 use super::dispatch::{Groups, Written};
-use crate::descriptor::{DescriptorSet, DynamicBuffer, SetLayout, UpdateTemplate};
+use crate::descriptor::{DESCRIPTOR_SIZE, DescriptorSet, DynamicBuffer, UpdateTemplate};
 use crate::entry;
-use crate::error::VkResult;
 use crate::object;
 use crate::pipeline::ComputePipeline;
-use crate::pipeline_layout::PipelineLayout;
+use crate::pipeline_layout::{MAX_PUSH_CONSTANT_BYTES, MAX_SETS, PipelineLayout};
 
-/// Most descriptor sets of a pipeline layout.
-pub(crate) const MAX_SETS: usize = 8;
-/// Most dynamic buffers of a pipeline layout.
-pub(crate) const MAX_DYNAMIC: usize = 32;
-/// Most bytes of push constants.
-pub(crate) const MAX_PUSH_CONSTANTS: usize = 256;
+/// Most dynamic buffers of a pipeline layout: the limits for uniform and storage buffers together.
+pub(super) const MAX_DYNAMIC: usize = 32;
 /// Most bytes of a set of push descriptors.
-pub(crate) const MAX_PUSH_SET: usize = 32 * 16;
+const MAX_PUSH_SET: usize = 32 * DESCRIPTOR_SIZE as usize;
 
 /// The state.
 pub(super) struct Bound {
     /// The compute pipeline, which lives as long as the command buffer is in use.
     pub(super) pipeline: Option<NonNull<ComputePipeline>>,
     /// Addresses of the sets' memory; 0 where none is bound.
-    pub(super) sets: [u64; MAX_SETS],
+    pub(super) sets: [u64; MAX_SETS as usize],
     /// Dynamic buffers of all sets, offsets added.
-    pub(super) dynamic: [DynamicBuffer; MAX_DYNAMIC],
+    dynamic: [DynamicBuffer; MAX_DYNAMIC],
+    /// One more than the last that was bound.
+    dynamic_end: usize,
     /// Push constants.
-    pub(super) constants: [u8; MAX_PUSH_CONSTANTS],
+    constants: [u8; MAX_PUSH_CONSTANT_BYTES as usize],
+    /// One more than the last byte that was pushed.
+    constants_end: usize,
     /// The set of push descriptors: its number and memory as the commands have made it.
     pub(super) pushed: Option<usize>,
     pub(super) push_set: [u8; MAX_PUSH_SET],
@@ -47,9 +46,11 @@ impl Default for Bound {
     fn default() -> Bound {
         Bound {
             pipeline: None,
-            sets: [0; MAX_SETS],
+            sets: [0; MAX_SETS as usize],
             dynamic: [DynamicBuffer::default(); MAX_DYNAMIC],
-            constants: [0; MAX_PUSH_CONSTANTS],
+            dynamic_end: 0,
+            constants: [0; MAX_PUSH_CONSTANT_BYTES as usize],
+            constants_end: 0,
             pushed: None,
             push_set: [0; MAX_PUSH_SET],
             changed: true,
@@ -59,7 +60,13 @@ impl Default for Bound {
 }
 
 impl Bound {
-    fn bind_set(&mut self, layout: &PipelineLayout, index: usize, set: &DescriptorSet, offsets: &mut &[u32]) {
+    fn bind_set(
+        &mut self,
+        layout: &PipelineLayout,
+        index: usize,
+        set: &DescriptorSet,
+        offsets: &mut &[u32],
+    ) {
         let Some(place) = self.sets.get_mut(index) else {
             return;
         };
@@ -67,13 +74,26 @@ impl Bound {
         if self.pushed == Some(index) {
             self.pushed = None;
         }
-        let first = layout.dynamic_start(index) as usize;
-        for (at, buffer) in set.dynamic().iter().enumerate() {
+        let first = layout.sets.get(index).map_or(0, |set| set.dynamic_start) as usize;
+        // SAFETY: nobody updates a set while a command that binds it is recorded.
+        let dynamic = unsafe { set.dynamic() };
+        for (buffer, at) in dynamic.iter().zip(first..) {
             let offset = offsets.split_off_first().copied().unwrap_or(0);
-            if let Some(place) = self.dynamic.get_mut(first + at) {
+            if let Some(place) = self.dynamic.get_mut(at) {
                 *place = buffer.moved(offset);
+                self.dynamic_end = self.dynamic_end.max(at + 1);
             }
         }
+    }
+
+    /// The push constants, as far as there are any.
+    pub(super) fn constants(&self) -> &[u8] {
+        &self.constants[..self.constants_end]
+    }
+
+    /// The dynamic buffers, as far as any are bound.
+    pub(super) fn dynamic(&self) -> &[DynamicBuffer] {
+        &self.dynamic[..self.dynamic_end]
     }
 
     /// The launch program that was written last, if it is right for this dispatch.
@@ -144,7 +164,8 @@ pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets(
             let mut offsets = entry::slice(offsets, offset_count);
             for (at, set) in entry::slice(sets, count).iter().enumerate() {
                 if let Some(set) = object::get_optional::<DescriptorSet>(*set) {
-                    this.bound.bind_set(layout, first as usize + at, set, &mut offsets);
+                    this.bound
+                        .bind_set(layout, first as usize + at, set, &mut offsets);
                 }
             }
             this.bound.changed = true;
@@ -171,6 +192,7 @@ pub(crate) unsafe extern "system" fn cmd_push_constants(
                 return Err(vk::Result::ERROR_UNKNOWN);
             };
             to.copy_from_slice(values);
+            this.bound.constants_end = this.bound.constants_end.max(end).next_multiple_of(4);
             this.bound.changed = true;
             Ok(())
         });
@@ -193,7 +215,7 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
                 return Ok(());
             }
             let layout = object::get::<PipelineLayout>(layout);
-            let Some(set_layout) = layout.set(set as usize) else {
+            let Some(set_layout) = layout.set(set) else {
                 return Ok(());
             };
             let memory = this.bound.push_memory(set as usize);
@@ -219,11 +241,11 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template(
         record("vkCmdPushDescriptorSetWithTemplateKHR", buffer, |this| {
             let layout = object::get::<PipelineLayout>(layout);
             let template = object::get::<UpdateTemplate>(template);
-            let Some(set_layout) = layout.set(set as usize) else {
+            if layout.set(set).is_none() {
                 return Ok(());
-            };
+            }
             let memory = this.bound.push_memory(set as usize);
-            template.write(set_layout, memory, &mut [], data);
+            template.write(memory, &mut [], data.cast());
             this.bound.changed = true;
             Ok(())
         });

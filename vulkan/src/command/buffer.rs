@@ -42,7 +42,11 @@ impl Object for CommandBuffer {
 }
 
 impl CommandBuffer {
-    pub(super) fn new(device: &Device, host: HostAllocator, pool: vk::CommandPool) -> CommandBuffer {
+    pub(super) fn new(
+        device: &Device,
+        host: HostAllocator,
+        pool: vk::CommandPool,
+    ) -> CommandBuffer {
         CommandBuffer {
             device: NonNull::from(device),
             pool,

@@ -166,7 +166,13 @@ impl Memory {
         Ok(())
     }
 
-    fn take_large(&mut self, gpu: &Arc<Gpu>, what: Use, size: usize, align: u64) -> VkResult<Piece> {
+    fn take_large(
+        &mut self,
+        gpu: &Arc<Gpu>,
+        what: Use,
+        size: usize,
+        align: u64,
+    ) -> VkResult<Piece> {
         let slice = gpu.allocate(what.zone(), size as u64, align)?;
         let piece = Piece {
             address: slice.address(),

@@ -11,12 +11,11 @@ use agx_hw::root::{RECORD_ALIGN, THREADGROUP_ROOT};
 use agx_hw::window::{CodeAddress, LauncherAddress};
 use ash::vk;
 
-use super::bound::MAX_DYNAMIC;
 use super::buffer::{CommandBuffer, record};
 use super::chunk::Use;
 use crate::buffer::Buffer;
 use crate::debug;
-use crate::descriptor::DynamicBuffer;
+use crate::descriptor::DESCRIPTOR_SIZE;
 use crate::error::{self, VkResult};
 use crate::gpu::Zone;
 use crate::object;
@@ -44,7 +43,8 @@ pub(super) struct Written {
 impl Written {
     /// The launch program, if it holds for these workgroups.
     pub(super) fn launcher_for(&self, groups: Groups, base: [u32; 3]) -> Option<LauncherAddress> {
-        let holds = self.groups.is_none_or(|of| of == groups) && self.base.is_none_or(|of| of == base);
+        let holds =
+            self.groups.is_none_or(|of| of == groups) && self.base.is_none_or(|of| of == base);
         holds.then_some(self.launcher)
     }
 }
@@ -52,7 +52,7 @@ impl Written {
 /// Bytes of the workgroup counts, and of the base workgroup, in a record.
 const WORDS3: usize = 16;
 /// Bytes of a buffer descriptor in the table of dynamic buffers.
-const DESCRIPTOR: usize = 16;
+const DESCRIPTOR: usize = DESCRIPTOR_SIZE as usize;
 
 /// Where things lie in the memory of a root record.
 struct Places {
@@ -92,19 +92,21 @@ impl CommandBuffer {
         };
         // SAFETY: a pipeline lives as long as command buffers use it.
         let pipeline: &ComputePipeline = unsafe { pipeline.as_ref() };
-        let program = pipeline.program();
+        let program = &pipeline.program;
         if let Groups::Direct(counts) = groups {
             if counts.contains(&0) {
                 return Ok(());
             }
             if counts.iter().any(|count| *count > MAX_GROUPS) {
-                debug::error(&format_args!("{counts:?} workgroups, of {MAX_GROUPS} on an axis"));
+                debug::error(&format_args!(
+                    "{counts:?} workgroups, of {MAX_GROUPS} on an axis"
+                ));
                 return Err(vk::Result::ERROR_UNKNOWN);
             }
         }
         let launcher = match self.bound.written(groups, base) {
             Some(launcher) => launcher,
-            None => self.write_launcher(pipeline, program, groups, base)?,
+            None => self.write_launcher(program, groups, base)?,
         };
         self.launch(program, launcher, groups)
     }
@@ -126,7 +128,6 @@ impl CommandBuffer {
     /// Writes a root record and a launch program for the bound state.
     fn write_launcher(
         &mut self,
-        pipeline: &ComputePipeline,
         program: &Program,
         groups: Groups,
         base: [u32; 3],
@@ -134,11 +135,11 @@ impl CommandBuffer {
         let pointers = &program.pointers;
         let uses = |pointer| pointers.contains(&pointer);
         let constants = match uses(Pointer::PushConstants) {
-            true => pipeline.push_constant_bytes() as usize,
+            true => self.bound.constants().len(),
             false => 0,
         };
         let dynamic = match uses(Pointer::DynamicBuffers) {
-            true => (pipeline.dynamic_count() as usize).min(MAX_DYNAMIC),
+            true => self.bound.dynamic().len(),
             false => 0,
         };
         let pushed = match self.bound.pushed {
@@ -180,10 +181,11 @@ impl CommandBuffer {
             put_words(&mut bytes[places.counts..places.base], counts);
         }
         put_words(&mut bytes[places.base..places.constants], base);
-        bytes[places.constants..][..constants].copy_from_slice(&self.bound.constants[..constants]);
+        bytes[places.constants..][..constants]
+            .copy_from_slice(&self.bound.constants()[..constants]);
         let table = bytes[places.dynamic..places.pushed].chunks_exact_mut(DESCRIPTOR);
-        for (buffer, to) in self.bound.dynamic.iter().zip(table) {
-            to.copy_from_slice(&DynamicBuffer::descriptor(buffer));
+        for (buffer, to) in self.bound.dynamic().iter().zip(table) {
+            to.copy_from_slice(&buffer.descriptor());
         }
         bytes[places.pushed..].copy_from_slice(&self.bound.push_set[..pushed]);
         let launcher = self.put_launcher(program, piece.address)?;
@@ -202,7 +204,10 @@ impl CommandBuffer {
         let piece = self.take(Use::Code, size, LauncherAddress::ALIGN.into())?;
         // SAFETY: just taken.
         let bytes = unsafe { piece.bytes() };
-        program.launcher.write(table, bytes).map_err(error::record)?;
+        program
+            .launcher
+            .write(table, bytes)
+            .map_err(error::record)?;
         let address = CodeAddress::new(piece.address).map_err(error::record)?;
         LauncherAddress::new(address).map_err(error::record)
     }
@@ -276,7 +281,12 @@ fn put_words(to: &mut [u8], words: [u32; 3]) {
 }
 
 /// vkCmdDispatch.
-pub(crate) unsafe extern "system" fn cmd_dispatch(buffer: vk::CommandBuffer, x: u32, y: u32, z: u32) {
+pub(crate) unsafe extern "system" fn cmd_dispatch(
+    buffer: vk::CommandBuffer,
+    x: u32,
+    y: u32,
+    z: u32,
+) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
         record("vkCmdDispatch", buffer, |this| {

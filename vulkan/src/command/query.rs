@@ -23,7 +23,15 @@ impl CommandBuffer {
         self.cut(Some(pool.stamp(query)))
     }
 
-    fn copy_results(&mut self, pool: &QueryPool, first: u32, count: u32, to: u64, stride: u64, flags: vk::QueryResultFlags) -> VkResult {
+    fn copy_results(
+        &mut self,
+        pool: &QueryPool,
+        first: u32,
+        count: u32,
+        to: u64,
+        stride: u64,
+        flags: vk::QueryResultFlags,
+    ) -> VkResult {
         if count == 0 {
             return Ok(());
         }

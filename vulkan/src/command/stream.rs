@@ -72,7 +72,11 @@ impl Stream {
     ///
     /// # Errors
     /// When there is no host memory.
-    pub(super) fn close(&mut self, segments: &mut HostVec<Segment>, ended: Option<Stamp>) -> VkResult {
+    pub(super) fn close(
+        &mut self,
+        segments: &mut HostVec<Segment>,
+        ended: Option<Stamp>,
+    ) -> VkResult {
         let (Some(chunk), Some(start)) = (self.chunk, self.start.take()) else {
             return Ok(());
         };

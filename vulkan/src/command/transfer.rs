@@ -21,7 +21,10 @@ fn grid(threads: u64) -> ([u32; 3], u32) {
     let groups = threads.div_ceil(WORKGROUP);
     let columns = groups.min(ROW);
     let rows = groups.div_ceil(columns.max(1));
-    ([columns as u32, rows as u32, 1], (columns * WORKGROUP) as u32)
+    (
+        [columns as u32, rows as u32, 1],
+        (columns * WORKGROUP) as u32,
+    )
 }
 
 /// A part of a copy: the unit that both of its ends allow.
@@ -46,15 +49,31 @@ fn parts(from: u64, to: u64, bytes: u64) -> impl Iterator<Item = Part> {
     let middle = (bytes - head) / unit * unit;
     let tail = bytes - head - middle;
     // Ends are short: words where they can be, else bytes.
-    let end_unit = if apart.is_multiple_of(4) && head.is_multiple_of(4) && tail.is_multiple_of(4) && to.is_multiple_of(4) {
+    let end_unit = if apart.is_multiple_of(4)
+        && head.is_multiple_of(4)
+        && tail.is_multiple_of(4)
+        && to.is_multiple_of(4)
+    {
         4
     } else {
         1
     };
     [
-        Part { unit: end_unit, offset: 0, bytes: head },
-        Part { unit, offset: head, bytes: middle },
-        Part { unit: end_unit, offset: head + middle, bytes: tail },
+        Part {
+            unit: end_unit,
+            offset: 0,
+            bytes: head,
+        },
+        Part {
+            unit,
+            offset: head,
+            bytes: middle,
+        },
+        Part {
+            unit: end_unit,
+            offset: head + middle,
+            bytes: tail,
+        },
     ]
     .into_iter()
     .filter(|part| part.bytes != 0)
@@ -115,7 +134,14 @@ impl CommandBuffer {
     }
 
     /// Copies a part of a buffer to another; nothing past either's end.
-    fn copy_region(&mut self, from: &Buffer, to: &Buffer, from_at: u64, to_at: u64, size: u64) -> VkResult {
+    fn copy_region(
+        &mut self,
+        from: &Buffer,
+        to: &Buffer,
+        from_at: u64,
+        to_at: u64,
+        size: u64,
+    ) -> VkResult {
         let size = from.range(from_at, size).min(to.range(to_at, size));
         self.copy(from.address + from_at, to.address + to_at, size)
     }

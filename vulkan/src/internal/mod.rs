@@ -64,7 +64,12 @@ impl Internal {
     ///
     /// # Errors
     /// When there is no memory for it.
-    pub(crate) fn get(&self, gpu: &Arc<Gpu>, arena: &Arc<Arena>, kind: Kind) -> VkResult<&Arc<Program>> {
+    pub(crate) fn get(
+        &self,
+        gpu: &Arc<Gpu>,
+        arena: &Arc<Arena>,
+        kind: Kind,
+    ) -> VkResult<&Arc<Program>> {
         let cell = &self.programs[kind as usize];
         if let Some(program) = cell.get() {
             return Ok(program);
@@ -92,6 +97,7 @@ fn compile(gpu: &Arc<Gpu>, arena: &Arc<Arena>, kind: Kind) -> VkResult<Program> 
     let spirv = SpirvOptions::apple9_compute();
     let shader = spirv_to_nir(&words, Stage::Compute, "main", &[], &spirv, &options)
         .map_err(|error| failed(&error))?;
-    let binary = agx_compiler::compile(shader, &CompileKey::default()).map_err(|error| failed(&error))?;
+    let binary =
+        agx_compiler::compile(shader, &CompileKey::default()).map_err(|error| failed(&error))?;
     Program::upload(gpu, arena, &binary)
 }
