@@ -14,9 +14,11 @@ use crate::error::VkResult;
 use crate::gpu::Gpu;
 use crate::host::{HostAllocator, HostVec};
 use crate::instance::Instance;
+use crate::internal::Internal;
 use crate::object::{self, Object};
 use crate::physical_device::PhysicalDevice;
 use crate::program::Arena;
+use crate::query_pool;
 use crate::queue::{self, Place, Queue};
 
 /// A device.
@@ -33,6 +35,10 @@ pub(crate) struct Device {
     pub(crate) gpu: Arc<Gpu>,
     /// Where shaders are entered.
     pub(crate) arena: Arc<Arena>,
+    /// The driver's own shaders.
+    pub(crate) internal: Internal,
+    /// Where firmware writes timestamps.
+    pub(crate) timestamps: query_pool::Heap,
     backend: Backend,
     lost: AtomicBool,
     queues: HostVec<vk::Queue>,
@@ -177,8 +183,10 @@ pub(crate) unsafe extern "system" fn create_device(
                 kernel,
                 gpu,
                 arena,
+                internal: Internal::default(),
                 backend: this.backend.clone(),
                 lost: AtomicBool::new(false),
+                timestamps: query_pool::Heap::default(),
                 queues: host.vec(),
             },
         )?;

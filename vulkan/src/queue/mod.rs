@@ -100,17 +100,17 @@ impl Queue {
         self.line.inspect()
     }
 
-    /// Waits until a submit is over, until the deadline, or not at all when there is none.
-    pub(crate) fn await_any(&self, deadline: Deadline) {
-        if let Some(sync) = self.line.oldest() {
-            let device = self.device();
-            // Whatever comes of it, the caller looks again.
-            let _ = device.kernel.syncobj_wait(
-                &[sync],
-                WaitFlags::ALL | WaitFlags::FOR_SUBMIT,
-                deadline,
-            );
-        }
+    /// Waits until a submit is over or the deadline comes. False, at once, when none is in flight.
+    pub(crate) fn await_any(&self, deadline: Deadline) -> bool {
+        let Some(sync) = self.line.oldest() else {
+            return false;
+        };
+        // Whatever comes of it, the caller looks again.
+        let _ = self
+            .device()
+            .kernel
+            .syncobj_wait(&[sync], WaitFlags::ALL, deadline);
+        true
     }
 
     /// Has batches executed, now or when what they wait for has been submitted.

@@ -1,1 +1,1 @@
-
+// SPDX-License-Identifier: MIT
