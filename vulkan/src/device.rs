@@ -11,12 +11,14 @@ use crate::backend::Backend;
 use crate::debug;
 use crate::entry;
 use crate::error::VkResult;
+use crate::extensions::{self, Set};
 use crate::gpu::Gpu;
 use crate::host::HostAllocator;
 use crate::instance::Instance;
 use crate::internal::Internal;
 use crate::object::{self, Object};
 use crate::physical_device::PhysicalDevice;
+use crate::physical_device::features::Enabled;
 use crate::program::Arena;
 
 /// A device.
@@ -27,6 +29,10 @@ pub(crate) struct Device {
     pub(crate) physical: vk::PhysicalDevice,
     /// Which of the two it is.
     pub(crate) chip: Chip,
+    /// Features that the application turned on.
+    pub(crate) features: Enabled,
+    /// Extensions that it enabled.
+    pub(crate) extensions: Set,
     /// The open file.
     pub(crate) kernel: Arc<dyn Kernel>,
     /// Its memory.
@@ -44,6 +50,15 @@ impl Object for Device {
 }
 
 impl Device {
+    /// The instance that it comes from.
+    pub(crate) fn instance(&self) -> &Instance {
+        // SAFETY: both outlive the device and are not changed while it lives.
+        unsafe {
+            let physical = object::get::<PhysicalDevice>(self.physical);
+            object::get::<Instance>(physical.instance)
+        }
+    }
+
     /// The allocator for an object of this device.
     ///
     /// # Safety
@@ -94,12 +109,19 @@ pub(crate) unsafe extern "system" fn create_device(
 ) -> vk::Result {
     entry::try_guard("vkCreateDevice", || {
         // SAFETY: valid by the specification.
-        let (this, _info, host) = unsafe {
+        let (this, info, host) = unsafe {
             let this = object::get::<PhysicalDevice>(physical);
             let instance = object::get::<Instance>(this.instance);
             let scope = vk::SystemAllocationScope::DEVICE;
             let host = HostAllocator::choose(allocator, &instance.host, scope);
             (this, &*info, host)
+        };
+        // SAFETY: valid by the specification.
+        let (extensions, features) = unsafe {
+            (
+                extensions::device_enabled(info)?,
+                Enabled::from_create_info(this, info)?,
+            )
         };
         let kernel = this.backend.open()?;
         let gpu = Gpu::new(kernel.clone())?;
@@ -110,6 +132,8 @@ pub(crate) unsafe extern "system" fn create_device(
                 host,
                 physical,
                 chip: this.chip,
+                features,
+                extensions,
                 kernel,
                 gpu,
                 arena,

@@ -7,6 +7,7 @@
 //! functions.
 
 pub mod entry;
+pub mod extensions;
 
 mod backend;
 mod buffer;
