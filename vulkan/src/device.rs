@@ -16,6 +16,7 @@ use crate::host::HostAllocator;
 use crate::instance::Instance;
 use crate::object::{self, Object};
 use crate::physical_device::PhysicalDevice;
+use crate::pipeline;
 use crate::program::Arena;
 
 /// A device.
@@ -32,6 +33,12 @@ pub(crate) struct Device {
     pub(crate) gpu: Arc<Gpu>,
     /// Where shaders are entered.
     pub(crate) arena: Arc<Arena>,
+    /// Its shaders.
+    pub(crate) shaders: pipeline::Store,
+    /// Whether shaders check accesses to buffers where their pipeline does not say.
+    pub(crate) robust: bool,
+    /// Whether descriptors may be null, which only such checks make harmless.
+    pub(crate) null_descriptors: bool,
     backend: Backend,
     lost: AtomicBool,
 }
@@ -91,12 +98,19 @@ pub(crate) unsafe extern "system" fn create_device(
 ) -> vk::Result {
     entry::try_guard("vkCreateDevice", || {
         // SAFETY: valid by the specification.
-        let (this, _info, host) = unsafe {
+        let (this, info, host) = unsafe {
             let this = object::get::<PhysicalDevice>(physical);
             let instance = object::get::<Instance>(this.instance);
             let scope = vk::SystemAllocationScope::DEVICE;
             let host = HostAllocator::choose(allocator, &instance.host, scope);
             (this, &*info, host)
+        };
+        // SAFETY: as above.
+        let (robust, null_descriptors) = unsafe {
+            (
+                pipeline::device_is_robust(info),
+                pipeline::device_has_null_descriptors(info),
+            )
         };
         let kernel = this.backend.open()?;
         let gpu = Gpu::new(kernel.clone())?;
@@ -110,6 +124,9 @@ pub(crate) unsafe extern "system" fn create_device(
                 kernel,
                 gpu,
                 arena,
+                shaders: pipeline::Store::default(),
+                robust,
+                null_descriptors,
                 backend: this.backend.clone(),
                 lost: AtomicBool::new(false),
             },
