@@ -14,6 +14,7 @@ use crate::error::VkResult;
 use crate::gpu::Gpu;
 use crate::host::HostAllocator;
 use crate::instance::Instance;
+use crate::internal::Internal;
 use crate::object::{self, Object};
 use crate::physical_device::PhysicalDevice;
 use crate::pipeline;
@@ -33,6 +34,8 @@ pub(crate) struct Device {
     pub(crate) gpu: Arc<Gpu>,
     /// Where shaders are entered.
     pub(crate) arena: Arc<Arena>,
+    /// The driver's own shaders.
+    pub(crate) internal: Internal,
     /// Its shaders.
     pub(crate) shaders: pipeline::Store,
     /// Whether shaders check accesses to buffers where their pipeline does not say.
@@ -124,6 +127,7 @@ pub(crate) unsafe extern "system" fn create_device(
                 kernel,
                 gpu,
                 arena,
+                internal: Internal::default(),
                 shaders: pipeline::Store::default(),
                 robust,
                 null_descriptors,

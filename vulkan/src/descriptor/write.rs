@@ -20,6 +20,27 @@ pub(crate) struct DynamicBuffer {
     pub(crate) size: u32,
 }
 
+impl DynamicBuffer {
+    /// Begun further on; nothing when it is nothing.
+    pub(crate) fn moved(self, offset: u32) -> DynamicBuffer {
+        match self.address {
+            0 => self,
+            address => DynamicBuffer {
+                address: address + u64::from(offset),
+                size: self.size,
+            },
+        }
+    }
+
+    /// As shaders read it.
+    pub(crate) fn descriptor(&self) -> [u8; DESCRIPTOR_SIZE as usize] {
+        let mut bytes = [0; DESCRIPTOR_SIZE as usize];
+        bytes[..8].copy_from_slice(&self.address.to_le_bytes());
+        bytes[8..12].copy_from_slice(&self.size.to_le_bytes());
+        bytes
+    }
+}
+
 /// The memory of a set.
 #[derive(Clone, Copy)]
 pub(super) struct Target {

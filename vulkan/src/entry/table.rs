@@ -6,7 +6,10 @@
 
 use ash::vk;
 
-use crate::{descriptor, device, instance, pipeline, pipeline_layout, shader_module};
+use crate::command::entries as command_buffer;
+use crate::{
+    buffer, descriptor, device, instance, memory, pipeline, pipeline_layout, shader_module,
+};
 
 /// A command.
 #[derive(Clone, Copy)]
@@ -45,6 +48,8 @@ pub enum Provider {
 
 const V1_0: &[Provider] = &[Provider::Core(vk::API_VERSION_1_0)];
 const V1_1: &[Provider] = &[Provider::Core(vk::API_VERSION_1_1)];
+const V1_2: &[Provider] = &[Provider::Core(vk::API_VERSION_1_2)];
+const V1_3: &[Provider] = &[Provider::Core(vk::API_VERSION_1_3)];
 
 /// Forgets a function's type.
 const fn erase<F: Copy>(function: F) -> unsafe extern "system" fn() {
@@ -78,6 +83,80 @@ pub static COMMANDS: &[Command] = {
         command("vkEnumeratePhysicalDevices", Instance, V1_0, erase::<vk::PFN_vkEnumeratePhysicalDevices>(instance::enumerate_physical_devices)),
         command("vkCreateDevice", PhysicalDevice, V1_0, erase::<vk::PFN_vkCreateDevice>(device::create_device)),
         command("vkDestroyDevice", Device, V1_0, erase::<vk::PFN_vkDestroyDevice>(device::destroy_device)),
+        // memory
+        command("vkAllocateMemory", Device, V1_0, erase::<vk::PFN_vkAllocateMemory>(memory::allocate_memory)),
+        command("vkFreeMemory", Device, V1_0, erase::<vk::PFN_vkFreeMemory>(memory::free_memory)),
+        command("vkMapMemory", Device, V1_0, erase::<vk::PFN_vkMapMemory>(memory::map_memory)),
+        command("vkUnmapMemory", Device, V1_0, erase::<vk::PFN_vkUnmapMemory>(memory::unmap_memory)),
+        command("vkFlushMappedMemoryRanges", Device, V1_0, erase::<vk::PFN_vkFlushMappedMemoryRanges>(memory::flush_mapped_memory_ranges)),
+        command("vkInvalidateMappedMemoryRanges", Device, V1_0, erase::<vk::PFN_vkInvalidateMappedMemoryRanges>(memory::invalidate_mapped_memory_ranges)),
+        command("vkGetDeviceMemoryCommitment", Device, V1_0, erase::<vk::PFN_vkGetDeviceMemoryCommitment>(memory::get_device_memory_commitment)),
+        command("vkGetDeviceMemoryOpaqueCaptureAddress", Device, V1_2, erase::<vk::PFN_vkGetDeviceMemoryOpaqueCaptureAddress>(memory::get_device_memory_opaque_capture_address)),
+        command("vkGetDeviceMemoryOpaqueCaptureAddressKHR", Device, &[Provider::Extension("VK_KHR_buffer_device_address")], erase::<vk::PFN_vkGetDeviceMemoryOpaqueCaptureAddress>(memory::get_device_memory_opaque_capture_address)),
+        command("vkGetMemoryFdKHR", Device, &[Provider::Extension("VK_KHR_external_memory_fd")], erase::<vk::PFN_vkGetMemoryFdKHR>(memory::get_memory_fd)),
+        command("vkGetMemoryFdPropertiesKHR", Device, &[Provider::Extension("VK_KHR_external_memory_fd")], erase::<vk::PFN_vkGetMemoryFdPropertiesKHR>(memory::get_memory_fd_properties)),
+        // buffer
+        command("vkCreateBuffer", Device, V1_0, erase::<vk::PFN_vkCreateBuffer>(buffer::create_buffer)),
+        command("vkDestroyBuffer", Device, V1_0, erase::<vk::PFN_vkDestroyBuffer>(buffer::destroy_buffer)),
+        command("vkGetBufferMemoryRequirements", Device, V1_0, erase::<vk::PFN_vkGetBufferMemoryRequirements>(buffer::get_buffer_memory_requirements)),
+        command("vkGetBufferMemoryRequirements2", Device, V1_1, erase::<vk::PFN_vkGetBufferMemoryRequirements2>(buffer::get_buffer_memory_requirements2)),
+        command("vkGetBufferMemoryRequirements2KHR", Device, &[Provider::Extension("VK_KHR_get_memory_requirements2")], erase::<vk::PFN_vkGetBufferMemoryRequirements2>(buffer::get_buffer_memory_requirements2)),
+        command("vkGetDeviceBufferMemoryRequirements", Device, V1_3, erase::<vk::PFN_vkGetDeviceBufferMemoryRequirements>(buffer::get_device_buffer_memory_requirements)),
+        command("vkGetDeviceBufferMemoryRequirementsKHR", Device, &[Provider::Extension("VK_KHR_maintenance4")], erase::<vk::PFN_vkGetDeviceBufferMemoryRequirements>(buffer::get_device_buffer_memory_requirements)),
+        command("vkBindBufferMemory", Device, V1_0, erase::<vk::PFN_vkBindBufferMemory>(buffer::bind_buffer_memory)),
+        command("vkBindBufferMemory2", Device, V1_1, erase::<vk::PFN_vkBindBufferMemory2>(buffer::bind_buffer_memory2)),
+        command("vkBindBufferMemory2KHR", Device, &[Provider::Extension("VK_KHR_bind_memory2")], erase::<vk::PFN_vkBindBufferMemory2>(buffer::bind_buffer_memory2)),
+        command("vkGetBufferDeviceAddress", Device, V1_2, erase::<vk::PFN_vkGetBufferDeviceAddress>(buffer::get_buffer_device_address)),
+        command("vkGetBufferDeviceAddressKHR", Device, &[Provider::Extension("VK_KHR_buffer_device_address")], erase::<vk::PFN_vkGetBufferDeviceAddress>(buffer::get_buffer_device_address)),
+        command("vkGetBufferOpaqueCaptureAddress", Device, V1_2, erase::<vk::PFN_vkGetBufferOpaqueCaptureAddress>(buffer::get_buffer_opaque_capture_address)),
+        command("vkGetBufferOpaqueCaptureAddressKHR", Device, &[Provider::Extension("VK_KHR_buffer_device_address")], erase::<vk::PFN_vkGetBufferOpaqueCaptureAddress>(buffer::get_buffer_opaque_capture_address)),
+        // command
+        command("vkCreateCommandPool", Device, V1_0, erase::<vk::PFN_vkCreateCommandPool>(command_buffer::create_command_pool)),
+        command("vkDestroyCommandPool", Device, V1_0, erase::<vk::PFN_vkDestroyCommandPool>(command_buffer::destroy_command_pool)),
+        command("vkResetCommandPool", Device, V1_0, erase::<vk::PFN_vkResetCommandPool>(command_buffer::reset_command_pool)),
+        command("vkTrimCommandPool", Device, V1_1, erase::<vk::PFN_vkTrimCommandPool>(command_buffer::trim_command_pool)),
+        command("vkTrimCommandPoolKHR", Device, &[Provider::Extension("VK_KHR_maintenance1")], erase::<vk::PFN_vkTrimCommandPool>(command_buffer::trim_command_pool)),
+        command("vkAllocateCommandBuffers", Device, V1_0, erase::<vk::PFN_vkAllocateCommandBuffers>(command_buffer::allocate_command_buffers)),
+        command("vkFreeCommandBuffers", Device, V1_0, erase::<vk::PFN_vkFreeCommandBuffers>(command_buffer::free_command_buffers)),
+        command("vkBeginCommandBuffer", Device, V1_0, erase::<vk::PFN_vkBeginCommandBuffer>(command_buffer::begin_command_buffer)),
+        command("vkEndCommandBuffer", Device, V1_0, erase::<vk::PFN_vkEndCommandBuffer>(command_buffer::end_command_buffer)),
+        command("vkResetCommandBuffer", Device, V1_0, erase::<vk::PFN_vkResetCommandBuffer>(command_buffer::reset_command_buffer)),
+        command("vkCmdSetDeviceMask", Device, V1_1, erase::<vk::PFN_vkCmdSetDeviceMask>(command_buffer::cmd_set_device_mask)),
+        command("vkCmdSetDeviceMaskKHR", Device, &[Provider::Extension("VK_KHR_device_group")], erase::<vk::PFN_vkCmdSetDeviceMask>(command_buffer::cmd_set_device_mask)),
+        command("vkCmdBindPipeline", Device, V1_0, erase::<vk::PFN_vkCmdBindPipeline>(command_buffer::cmd_bind_pipeline)),
+        command("vkCmdBindDescriptorSets", Device, V1_0, erase::<vk::PFN_vkCmdBindDescriptorSets>(command_buffer::cmd_bind_descriptor_sets)),
+        command("vkCmdPushConstants", Device, V1_0, erase::<vk::PFN_vkCmdPushConstants>(command_buffer::cmd_push_constants)),
+        command("vkCmdPushDescriptorSetKHR", Device, &[Provider::Extension("VK_KHR_push_descriptor")], erase::<vk::PFN_vkCmdPushDescriptorSetKHR>(command_buffer::cmd_push_descriptor_set)),
+        command("vkCmdPushDescriptorSetWithTemplateKHR", Device, &[Provider::Extension("VK_KHR_push_descriptor")], erase::<vk::PFN_vkCmdPushDescriptorSetWithTemplateKHR>(command_buffer::cmd_push_descriptor_set_with_template)),
+        command("vkCmdDispatch", Device, V1_0, erase::<vk::PFN_vkCmdDispatch>(command_buffer::cmd_dispatch)),
+        command("vkCmdDispatchBase", Device, V1_1, erase::<vk::PFN_vkCmdDispatchBase>(command_buffer::cmd_dispatch_base)),
+        command("vkCmdDispatchBaseKHR", Device, &[Provider::Extension("VK_KHR_device_group")], erase::<vk::PFN_vkCmdDispatchBase>(command_buffer::cmd_dispatch_base)),
+        command("vkCmdDispatchIndirect", Device, V1_0, erase::<vk::PFN_vkCmdDispatchIndirect>(command_buffer::cmd_dispatch_indirect)),
+        command("vkCmdCopyBuffer", Device, V1_0, erase::<vk::PFN_vkCmdCopyBuffer>(command_buffer::cmd_copy_buffer)),
+        command("vkCmdCopyBuffer2", Device, V1_3, erase::<vk::PFN_vkCmdCopyBuffer2>(command_buffer::cmd_copy_buffer2)),
+        command("vkCmdCopyBuffer2KHR", Device, &[Provider::Extension("VK_KHR_copy_commands2")], erase::<vk::PFN_vkCmdCopyBuffer2>(command_buffer::cmd_copy_buffer2)),
+        command("vkCmdFillBuffer", Device, V1_0, erase::<vk::PFN_vkCmdFillBuffer>(command_buffer::cmd_fill_buffer)),
+        command("vkCmdUpdateBuffer", Device, V1_0, erase::<vk::PFN_vkCmdUpdateBuffer>(command_buffer::cmd_update_buffer)),
+        command("vkCmdWriteTimestamp", Device, V1_0, erase::<vk::PFN_vkCmdWriteTimestamp>(command_buffer::cmd_write_timestamp)),
+        command("vkCmdWriteTimestamp2", Device, V1_3, erase::<vk::PFN_vkCmdWriteTimestamp2>(command_buffer::cmd_write_timestamp2)),
+        command("vkCmdWriteTimestamp2KHR", Device, &[Provider::Extension("VK_KHR_synchronization2")], erase::<vk::PFN_vkCmdWriteTimestamp2>(command_buffer::cmd_write_timestamp2)),
+        command("vkCmdResetQueryPool", Device, V1_0, erase::<vk::PFN_vkCmdResetQueryPool>(command_buffer::cmd_reset_query_pool)),
+        command("vkCmdCopyQueryPoolResults", Device, V1_0, erase::<vk::PFN_vkCmdCopyQueryPoolResults>(command_buffer::cmd_copy_query_pool_results)),
+        command("vkCmdBeginQuery", Device, V1_0, erase::<vk::PFN_vkCmdBeginQuery>(command_buffer::cmd_begin_query)),
+        command("vkCmdEndQuery", Device, V1_0, erase::<vk::PFN_vkCmdEndQuery>(command_buffer::cmd_end_query)),
+        command("vkCmdPipelineBarrier", Device, V1_0, erase::<vk::PFN_vkCmdPipelineBarrier>(command_buffer::cmd_pipeline_barrier)),
+        command("vkCmdPipelineBarrier2", Device, V1_3, erase::<vk::PFN_vkCmdPipelineBarrier2>(command_buffer::cmd_pipeline_barrier2)),
+        command("vkCmdPipelineBarrier2KHR", Device, &[Provider::Extension("VK_KHR_synchronization2")], erase::<vk::PFN_vkCmdPipelineBarrier2>(command_buffer::cmd_pipeline_barrier2)),
+        command("vkCmdSetEvent", Device, V1_0, erase::<vk::PFN_vkCmdSetEvent>(command_buffer::cmd_set_event)),
+        command("vkCmdSetEvent2", Device, V1_3, erase::<vk::PFN_vkCmdSetEvent2>(command_buffer::cmd_set_event2)),
+        command("vkCmdSetEvent2KHR", Device, &[Provider::Extension("VK_KHR_synchronization2")], erase::<vk::PFN_vkCmdSetEvent2>(command_buffer::cmd_set_event2)),
+        command("vkCmdResetEvent", Device, V1_0, erase::<vk::PFN_vkCmdResetEvent>(command_buffer::cmd_reset_event)),
+        command("vkCmdResetEvent2", Device, V1_3, erase::<vk::PFN_vkCmdResetEvent2>(command_buffer::cmd_reset_event2)),
+        command("vkCmdResetEvent2KHR", Device, &[Provider::Extension("VK_KHR_synchronization2")], erase::<vk::PFN_vkCmdResetEvent2>(command_buffer::cmd_reset_event2)),
+        command("vkCmdWaitEvents", Device, V1_0, erase::<vk::PFN_vkCmdWaitEvents>(command_buffer::cmd_wait_events)),
+        command("vkCmdWaitEvents2", Device, V1_3, erase::<vk::PFN_vkCmdWaitEvents2>(command_buffer::cmd_wait_events2)),
+        command("vkCmdWaitEvents2KHR", Device, &[Provider::Extension("VK_KHR_synchronization2")], erase::<vk::PFN_vkCmdWaitEvents2>(command_buffer::cmd_wait_events2)),
+        command("vkCmdExecuteCommands", Device, V1_0, erase::<vk::PFN_vkCmdExecuteCommands>(command_buffer::cmd_execute_commands)),
         // descriptor
         command("vkCreateDescriptorSetLayout", Device, V1_0, erase::<vk::PFN_vkCreateDescriptorSetLayout>(descriptor::create_descriptor_set_layout)),
         command("vkDestroyDescriptorSetLayout", Device, V1_0, erase::<vk::PFN_vkDestroyDescriptorSetLayout>(descriptor::destroy_descriptor_set_layout)),
