@@ -19,6 +19,7 @@ use crate::internal::Internal;
 use crate::object::{self, Object};
 use crate::physical_device::PhysicalDevice;
 use crate::physical_device::features::Enabled;
+use crate::pipeline;
 use crate::program::Arena;
 
 /// A device.
@@ -41,6 +42,8 @@ pub(crate) struct Device {
     pub(crate) arena: Arc<Arena>,
     /// The driver's own shaders.
     pub(crate) internal: Internal,
+    /// Its shaders.
+    pub(crate) shaders: pipeline::Store,
     backend: Backend,
     lost: AtomicBool,
 }
@@ -138,6 +141,7 @@ pub(crate) unsafe extern "system" fn create_device(
                 gpu,
                 arena,
                 internal: Internal::default(),
+                shaders: pipeline::Store::default(),
                 backend: this.backend.clone(),
                 lost: AtomicBool::new(false),
             },

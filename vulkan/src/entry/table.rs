@@ -250,6 +250,13 @@ pub static COMMANDS: &[Command] = {
         // pipeline
         command("vkCreateComputePipelines", Device, V1_0, erase::<vk::PFN_vkCreateComputePipelines>(pipeline::create_compute_pipelines)),
         command("vkDestroyPipeline", Device, V1_0, erase::<vk::PFN_vkDestroyPipeline>(pipeline::destroy_pipeline)),
+        command("vkCreatePipelineCache", Device, V1_0, erase::<vk::PFN_vkCreatePipelineCache>(pipeline::create_pipeline_cache)),
+        command("vkDestroyPipelineCache", Device, V1_0, erase::<vk::PFN_vkDestroyPipelineCache>(pipeline::destroy_pipeline_cache)),
+        command("vkGetPipelineCacheData", Device, V1_0, erase::<vk::PFN_vkGetPipelineCacheData>(pipeline::get_pipeline_cache_data)),
+        command("vkMergePipelineCaches", Device, V1_0, erase::<vk::PFN_vkMergePipelineCaches>(pipeline::merge_pipeline_caches)),
+        command("vkGetPipelineExecutablePropertiesKHR", Device, &[Provider::Extension("VK_KHR_pipeline_executable_properties")], erase::<vk::PFN_vkGetPipelineExecutablePropertiesKHR>(pipeline::get_pipeline_executable_properties)),
+        command("vkGetPipelineExecutableStatisticsKHR", Device, &[Provider::Extension("VK_KHR_pipeline_executable_properties")], erase::<vk::PFN_vkGetPipelineExecutableStatisticsKHR>(pipeline::get_pipeline_executable_statistics)),
+        command("vkGetPipelineExecutableInternalRepresentationsKHR", Device, &[Provider::Extension("VK_KHR_pipeline_executable_properties")], erase::<vk::PFN_vkGetPipelineExecutableInternalRepresentationsKHR>(pipeline::get_pipeline_executable_internal_representations)),
     ]
 };
 
