@@ -8,7 +8,21 @@ use super::PhysicalDevice;
 use crate::entry;
 
 /// Apple's number among PCI vendors.
-const VENDOR: u32 = 0x106b;
+pub(crate) const VENDOR_ID: u32 = 0x106b;
+
+/// The chip's number, as GET_PARAMS gives it (kernel-uapi, 5.1).
+pub(crate) fn device_id(chip: Chip) -> u32 {
+    match chip {
+        Chip::M4 => 0x8132,
+        Chip::A18Pro => 0x8140,
+    }
+}
+
+/// What cached pipelines depend on: the driver's build and the chip.
+pub(crate) fn pipeline_cache_uuid(chip: Chip) -> [u8; vk::UUID_SIZE] {
+    let chip = device_id(chip).to_le_bytes();
+    uuid("cortland pipeline cache UUID", &[BUILD.as_bytes(), &chip])
+}
 
 /// The sources that the driver was built from, shader compiler included, as a hash.
 pub(crate) const BUILD: &str = env!("CORTLAND_DRIVER_BUILD");
@@ -47,7 +61,7 @@ pub(crate) fn driver_uuid() -> [u8; vk::UUID_SIZE] {
 
 impl PhysicalDevice {
     fn number(&self) -> u32 {
-        self.params.chip_id
+        device_id(self.chip)
     }
 
     fn name(&self) -> String {
@@ -69,17 +83,11 @@ impl PhysicalDevice {
         uuid("cortland device UUID", &[&chip, &simulated])
     }
 
-    /// What cached pipelines depend on: the driver's build and the chip.
-    pub(crate) fn pipeline_cache_uuid(&self) -> [u8; vk::UUID_SIZE] {
-        let chip = self.number().to_le_bytes();
-        uuid("cortland pipeline cache UUID", &[BUILD.as_bytes(), &chip])
-    }
-
     /// The part of VkPhysicalDeviceProperties that tells who it is.
     pub(super) fn identify(&self, properties: &mut vk::PhysicalDeviceProperties) {
         properties.api_version = crate::instance::API_VERSION;
         properties.driver_version = DRIVER_VERSION;
-        properties.vendor_id = VENDOR;
+        properties.vendor_id = VENDOR_ID;
         properties.device_id = self.number();
         properties.device_type = if self.backend.is_simulated() {
             vk::PhysicalDeviceType::CPU
@@ -89,6 +97,6 @@ impl PhysicalDevice {
         if let Ok(name) = std::ffi::CString::new(self.name()) {
             entry::text(&name, &mut properties.device_name);
         }
-        properties.pipeline_cache_uuid = self.pipeline_cache_uuid();
+        properties.pipeline_cache_uuid = pipeline_cache_uuid(self.chip);
     }
 }

@@ -5,7 +5,7 @@ pub(crate) mod external;
 pub(crate) mod features;
 pub(crate) mod formats;
 pub(crate) mod group;
-mod identity;
+pub(crate) mod identity;
 pub(crate) mod limits;
 pub(crate) mod memory;
 pub(crate) mod properties;
