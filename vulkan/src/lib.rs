@@ -29,3 +29,5 @@ mod program;
 mod query_pool;
 mod shader_module;
 mod shared;
+#[cfg(test)]
+mod testing;
