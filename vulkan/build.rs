@@ -74,10 +74,8 @@ fn name_build() -> io::Result<()> {
         hasher.update(&(text.len() as u64).to_le_bytes());
         hasher.update(&text);
     }
-    println!(
-        "cargo:rustc-env=CORTLAND_DRIVER_BUILD={}",
-        hasher.finalize().to_hex()
-    );
+    let (version, hash) = (env!("CARGO_PKG_VERSION"), hasher.finalize().to_hex());
+    println!("cargo:rustc-env=CORTLAND_DRIVER_BUILD={version}-{hash}");
     Ok(())
 }
 

@@ -6,9 +6,15 @@
 
 use ash::vk;
 
+use super::lookup;
 use crate::command::entries as command_buffer;
+use crate::physical_device::memory as memory_properties;
+use crate::physical_device::{
+    self, external, features, formats, group, properties, queue_families, tools,
+};
 use crate::{
-    buffer, descriptor, device, instance, memory, pipeline, pipeline_layout, shader_module,
+    buffer, calibration, descriptor, device, event, fence, instance, memory, pipeline,
+    pipeline_layout, query_pool, queue, semaphore, shader_module,
 };
 
 /// A command.
@@ -47,12 +53,38 @@ pub enum Provider {
 }
 
 const V1_0: &[Provider] = &[Provider::Core(vk::API_VERSION_1_0)];
+
 const V1_1: &[Provider] = &[Provider::Core(vk::API_VERSION_1_1)];
 const V1_2: &[Provider] = &[Provider::Core(vk::API_VERSION_1_2)];
 const V1_3: &[Provider] = &[Provider::Core(vk::API_VERSION_1_3)];
+const EXTERNAL_FENCE_FD: &[Provider] = &[Provider::Extension("VK_KHR_external_fence_fd")];
+const EXTERNAL_SEMAPHORE_FD: &[Provider] = &[Provider::Extension("VK_KHR_external_semaphore_fd")];
+const EXT_CALIBRATED_TIMESTAMPS: &[Provider] =
+    &[Provider::Extension("VK_EXT_calibrated_timestamps")];
+const HOST_QUERY_RESET: &[Provider] = &[Provider::Extension("VK_EXT_host_query_reset")];
+const KHR_CALIBRATED_TIMESTAMPS: &[Provider] =
+    &[Provider::Extension("VK_KHR_calibrated_timestamps")];
+const SYNCHRONIZATION2: &[Provider] = &[Provider::Extension("VK_KHR_synchronization2")];
+const TIMELINE_SEMAPHORE: &[Provider] = &[Provider::Extension("VK_KHR_timeline_semaphore")];
+
+/// An extension alone.
+const fn extension(name: &'static str) -> Provider {
+    Provider::Extension(name)
+}
+
+const DEVICE_GROUP: &[Provider] = &[extension("VK_KHR_device_group")];
+const DEVICE_GROUP_CREATION: &[Provider] = &[extension("VK_KHR_device_group_creation")];
+const EXTERNAL_FENCE_CAPABILITIES: &[Provider] = &[extension("VK_KHR_external_fence_capabilities")];
+const EXTERNAL_MEMORY_CAPABILITIES: &[Provider] =
+    &[extension("VK_KHR_external_memory_capabilities")];
+const EXTERNAL_SEMAPHORE_CAPABILITIES: &[Provider] =
+    &[extension("VK_KHR_external_semaphore_capabilities")];
+const GET_PHYSICAL_DEVICE_PROPERTIES2: &[Provider] =
+    &[extension("VK_KHR_get_physical_device_properties2")];
+const TOOLING_INFO: &[Provider] = &[extension("VK_EXT_tooling_info")];
 
 /// Forgets a function's type.
-const fn erase<F: Copy>(function: F) -> unsafe extern "system" fn() {
+pub(super) const fn erase<F: Copy>(function: F) -> unsafe extern "system" fn() {
     const { assert!(size_of::<F>() == size_of::<unsafe extern "system" fn()>()) };
     // SAFETY: F is a function pointer of the specification; callers get it under the name that
     // tells its type.
@@ -78,11 +110,83 @@ const fn command(
 pub static COMMANDS: &[Command] = {
     use Level::{Device, Global, Instance, PhysicalDevice};
     &[
+        // instance.rs
         command("vkCreateInstance", Global, V1_0, erase::<vk::PFN_vkCreateInstance>(instance::create_instance)),
+        command("vkEnumerateInstanceExtensionProperties", Global, V1_0, erase::<vk::PFN_vkEnumerateInstanceExtensionProperties>(instance::enumerate_extensions)),
+        command("vkEnumerateInstanceLayerProperties", Global, V1_0, erase::<vk::PFN_vkEnumerateInstanceLayerProperties>(instance::enumerate_layers)),
+        command("vkEnumerateInstanceVersion", Global, V1_1, erase::<vk::PFN_vkEnumerateInstanceVersion>(instance::enumerate_version)),
         command("vkDestroyInstance", Instance, V1_0, erase::<vk::PFN_vkDestroyInstance>(instance::destroy_instance)),
         command("vkEnumeratePhysicalDevices", Instance, V1_0, erase::<vk::PFN_vkEnumeratePhysicalDevices>(instance::enumerate_physical_devices)),
+        // entry/lookup.rs
+        command("vkGetInstanceProcAddr", Instance, V1_0, erase::<vk::PFN_vkGetInstanceProcAddr>(lookup::get_instance_proc_addr)),
+        command("vkGetDeviceProcAddr", Device, V1_0, erase::<vk::PFN_vkGetDeviceProcAddr>(lookup::get_device_proc_addr)),
+        // physical_device/
+        command("vkEnumerateDeviceExtensionProperties", PhysicalDevice, V1_0, erase::<vk::PFN_vkEnumerateDeviceExtensionProperties>(physical_device::enumerate_extensions)),
+        command("vkEnumerateDeviceLayerProperties", PhysicalDevice, V1_0, erase::<vk::PFN_vkEnumerateDeviceLayerProperties>(physical_device::enumerate_layers)),
+        command("vkGetPhysicalDeviceFeatures", PhysicalDevice, V1_0, erase::<vk::PFN_vkGetPhysicalDeviceFeatures>(features::get_features)),
+        command("vkGetPhysicalDeviceFeatures2", PhysicalDevice, V1_1, erase::<vk::PFN_vkGetPhysicalDeviceFeatures2>(features::get_features2)),
+        command("vkGetPhysicalDeviceFeatures2KHR", PhysicalDevice, GET_PHYSICAL_DEVICE_PROPERTIES2, erase::<vk::PFN_vkGetPhysicalDeviceFeatures2>(features::get_features2)),
+        command("vkGetPhysicalDeviceProperties", PhysicalDevice, V1_0, erase::<vk::PFN_vkGetPhysicalDeviceProperties>(properties::get_properties)),
+        command("vkGetPhysicalDeviceProperties2", PhysicalDevice, V1_1, erase::<vk::PFN_vkGetPhysicalDeviceProperties2>(properties::get_properties2)),
+        command("vkGetPhysicalDeviceProperties2KHR", PhysicalDevice, GET_PHYSICAL_DEVICE_PROPERTIES2, erase::<vk::PFN_vkGetPhysicalDeviceProperties2>(properties::get_properties2)),
+        command("vkGetPhysicalDeviceMemoryProperties", PhysicalDevice, V1_0, erase::<vk::PFN_vkGetPhysicalDeviceMemoryProperties>(memory_properties::get_memory)),
+        command("vkGetPhysicalDeviceMemoryProperties2", PhysicalDevice, V1_1, erase::<vk::PFN_vkGetPhysicalDeviceMemoryProperties2>(memory_properties::get_memory2)),
+        command("vkGetPhysicalDeviceMemoryProperties2KHR", PhysicalDevice, GET_PHYSICAL_DEVICE_PROPERTIES2, erase::<vk::PFN_vkGetPhysicalDeviceMemoryProperties2>(memory_properties::get_memory2)),
+        command("vkGetPhysicalDeviceQueueFamilyProperties", PhysicalDevice, V1_0, erase::<vk::PFN_vkGetPhysicalDeviceQueueFamilyProperties>(queue_families::get_families)),
+        command("vkGetPhysicalDeviceQueueFamilyProperties2", PhysicalDevice, V1_1, erase::<vk::PFN_vkGetPhysicalDeviceQueueFamilyProperties2>(queue_families::get_families2)),
+        command("vkGetPhysicalDeviceQueueFamilyProperties2KHR", PhysicalDevice, GET_PHYSICAL_DEVICE_PROPERTIES2, erase::<vk::PFN_vkGetPhysicalDeviceQueueFamilyProperties2>(queue_families::get_families2)),
+        command("vkGetPhysicalDeviceFormatProperties", PhysicalDevice, V1_0, erase::<vk::PFN_vkGetPhysicalDeviceFormatProperties>(formats::get_format)),
+        command("vkGetPhysicalDeviceFormatProperties2", PhysicalDevice, V1_1, erase::<vk::PFN_vkGetPhysicalDeviceFormatProperties2>(formats::get_format2)),
+        command("vkGetPhysicalDeviceFormatProperties2KHR", PhysicalDevice, GET_PHYSICAL_DEVICE_PROPERTIES2, erase::<vk::PFN_vkGetPhysicalDeviceFormatProperties2>(formats::get_format2)),
+        command("vkGetPhysicalDeviceImageFormatProperties", PhysicalDevice, V1_0, erase::<vk::PFN_vkGetPhysicalDeviceImageFormatProperties>(formats::get_image_format)),
+        command("vkGetPhysicalDeviceImageFormatProperties2", PhysicalDevice, V1_1, erase::<vk::PFN_vkGetPhysicalDeviceImageFormatProperties2>(formats::get_image_format2)),
+        command("vkGetPhysicalDeviceImageFormatProperties2KHR", PhysicalDevice, GET_PHYSICAL_DEVICE_PROPERTIES2, erase::<vk::PFN_vkGetPhysicalDeviceImageFormatProperties2>(formats::get_image_format2)),
+        command("vkGetPhysicalDeviceSparseImageFormatProperties", PhysicalDevice, V1_0, erase::<vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties>(formats::get_sparse_image_formats)),
+        command("vkGetPhysicalDeviceSparseImageFormatProperties2", PhysicalDevice, V1_1, erase::<vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties2>(formats::get_sparse_image_formats2)),
+        command("vkGetPhysicalDeviceSparseImageFormatProperties2KHR", PhysicalDevice, GET_PHYSICAL_DEVICE_PROPERTIES2, erase::<vk::PFN_vkGetPhysicalDeviceSparseImageFormatProperties2>(formats::get_sparse_image_formats2)),
+        command("vkGetPhysicalDeviceExternalBufferProperties", PhysicalDevice, V1_1, erase::<vk::PFN_vkGetPhysicalDeviceExternalBufferProperties>(external::get_buffer_properties)),
+        command("vkGetPhysicalDeviceExternalBufferPropertiesKHR", PhysicalDevice, EXTERNAL_MEMORY_CAPABILITIES, erase::<vk::PFN_vkGetPhysicalDeviceExternalBufferProperties>(external::get_buffer_properties)),
+        command("vkGetPhysicalDeviceExternalFenceProperties", PhysicalDevice, V1_1, erase::<vk::PFN_vkGetPhysicalDeviceExternalFenceProperties>(external::get_fence_properties)),
+        command("vkGetPhysicalDeviceExternalFencePropertiesKHR", PhysicalDevice, EXTERNAL_FENCE_CAPABILITIES, erase::<vk::PFN_vkGetPhysicalDeviceExternalFenceProperties>(external::get_fence_properties)),
+        command("vkGetPhysicalDeviceExternalSemaphoreProperties", PhysicalDevice, V1_1, erase::<vk::PFN_vkGetPhysicalDeviceExternalSemaphoreProperties>(external::get_semaphore_properties)),
+        command("vkGetPhysicalDeviceExternalSemaphorePropertiesKHR", PhysicalDevice, EXTERNAL_SEMAPHORE_CAPABILITIES, erase::<vk::PFN_vkGetPhysicalDeviceExternalSemaphoreProperties>(external::get_semaphore_properties)),
+        command("vkGetPhysicalDeviceToolProperties", PhysicalDevice, V1_3, erase::<vk::PFN_vkGetPhysicalDeviceToolProperties>(tools::get_tools)),
+        command("vkGetPhysicalDeviceToolPropertiesEXT", PhysicalDevice, TOOLING_INFO, erase::<vk::PFN_vkGetPhysicalDeviceToolProperties>(tools::get_tools)),
+        command("vkEnumeratePhysicalDeviceGroups", Instance, V1_1, erase::<vk::PFN_vkEnumeratePhysicalDeviceGroups>(group::enumerate)),
+        command("vkEnumeratePhysicalDeviceGroupsKHR", Instance, DEVICE_GROUP_CREATION, erase::<vk::PFN_vkEnumeratePhysicalDeviceGroups>(group::enumerate)),
+        command("vkGetDeviceGroupPeerMemoryFeatures", Device, V1_1, erase::<vk::PFN_vkGetDeviceGroupPeerMemoryFeatures>(group::peer_memory_features)),
+        command("vkGetDeviceGroupPeerMemoryFeaturesKHR", Device, DEVICE_GROUP, erase::<vk::PFN_vkGetDeviceGroupPeerMemoryFeatures>(group::peer_memory_features)),
+        // device.rs
         command("vkCreateDevice", PhysicalDevice, V1_0, erase::<vk::PFN_vkCreateDevice>(device::create_device)),
         command("vkDestroyDevice", Device, V1_0, erase::<vk::PFN_vkDestroyDevice>(device::destroy_device)),
+        // queue/
+        command("vkGetDeviceQueue", Device, V1_0, erase::<vk::PFN_vkGetDeviceQueue>(queue::get_device_queue)),
+        command("vkQueueSubmit", Device, V1_0, erase::<vk::PFN_vkQueueSubmit>(queue::queue_submit)),
+        command("vkQueueWaitIdle", Device, V1_0, erase::<vk::PFN_vkQueueWaitIdle>(queue::queue_wait_idle)),
+        command("vkDeviceWaitIdle", Device, V1_0, erase::<vk::PFN_vkDeviceWaitIdle>(queue::device_wait_idle)),
+        command("vkQueueBindSparse", Device, V1_0, erase::<vk::PFN_vkQueueBindSparse>(queue::queue_bind_sparse)),
+        command("vkGetDeviceQueue2", Device, V1_1, erase::<vk::PFN_vkGetDeviceQueue2>(queue::get_device_queue2)),
+        command("vkQueueSubmit2", Device, V1_3, erase::<vk::PFN_vkQueueSubmit2>(queue::queue_submit2)),
+        command("vkQueueSubmit2KHR", Device, SYNCHRONIZATION2, erase::<vk::PFN_vkQueueSubmit2>(queue::queue_submit2)),
+        // fence.rs
+        command("vkCreateFence", Device, V1_0, erase::<vk::PFN_vkCreateFence>(fence::create_fence)),
+        command("vkDestroyFence", Device, V1_0, erase::<vk::PFN_vkDestroyFence>(fence::destroy_fence)),
+        command("vkResetFences", Device, V1_0, erase::<vk::PFN_vkResetFences>(fence::reset_fences)),
+        command("vkGetFenceStatus", Device, V1_0, erase::<vk::PFN_vkGetFenceStatus>(fence::get_fence_status)),
+        command("vkWaitForFences", Device, V1_0, erase::<vk::PFN_vkWaitForFences>(fence::wait_for_fences)),
+        command("vkImportFenceFdKHR", Device, EXTERNAL_FENCE_FD, erase::<vk::PFN_vkImportFenceFdKHR>(fence::import_fence_fd)),
+        command("vkGetFenceFdKHR", Device, EXTERNAL_FENCE_FD, erase::<vk::PFN_vkGetFenceFdKHR>(fence::get_fence_fd)),
+        // semaphore.rs
+        command("vkCreateSemaphore", Device, V1_0, erase::<vk::PFN_vkCreateSemaphore>(semaphore::create_semaphore)),
+        command("vkDestroySemaphore", Device, V1_0, erase::<vk::PFN_vkDestroySemaphore>(semaphore::destroy_semaphore)),
+        command("vkGetSemaphoreCounterValue", Device, V1_2, erase::<vk::PFN_vkGetSemaphoreCounterValue>(semaphore::get_semaphore_counter_value)),
+        command("vkGetSemaphoreCounterValueKHR", Device, TIMELINE_SEMAPHORE, erase::<vk::PFN_vkGetSemaphoreCounterValue>(semaphore::get_semaphore_counter_value)),
+        command("vkWaitSemaphores", Device, V1_2, erase::<vk::PFN_vkWaitSemaphores>(semaphore::wait_semaphores)),
+        command("vkWaitSemaphoresKHR", Device, TIMELINE_SEMAPHORE, erase::<vk::PFN_vkWaitSemaphores>(semaphore::wait_semaphores)),
+        command("vkSignalSemaphore", Device, V1_2, erase::<vk::PFN_vkSignalSemaphore>(semaphore::signal_semaphore)),
+        command("vkSignalSemaphoreKHR", Device, TIMELINE_SEMAPHORE, erase::<vk::PFN_vkSignalSemaphore>(semaphore::signal_semaphore)),
+        command("vkImportSemaphoreFdKHR", Device, EXTERNAL_SEMAPHORE_FD, erase::<vk::PFN_vkImportSemaphoreFdKHR>(semaphore::import_semaphore_fd)),
+        command("vkGetSemaphoreFdKHR", Device, EXTERNAL_SEMAPHORE_FD, erase::<vk::PFN_vkGetSemaphoreFdKHR>(semaphore::get_semaphore_fd)),
         // memory
         command("vkAllocateMemory", Device, V1_0, erase::<vk::PFN_vkAllocateMemory>(memory::allocate_memory)),
         command("vkFreeMemory", Device, V1_0, erase::<vk::PFN_vkFreeMemory>(memory::free_memory)),
@@ -192,6 +296,23 @@ pub static COMMANDS: &[Command] = {
         command("vkGetPipelineExecutablePropertiesKHR", Device, &[Provider::Extension("VK_KHR_pipeline_executable_properties")], erase::<vk::PFN_vkGetPipelineExecutablePropertiesKHR>(pipeline::get_pipeline_executable_properties)),
         command("vkGetPipelineExecutableStatisticsKHR", Device, &[Provider::Extension("VK_KHR_pipeline_executable_properties")], erase::<vk::PFN_vkGetPipelineExecutableStatisticsKHR>(pipeline::get_pipeline_executable_statistics)),
         command("vkGetPipelineExecutableInternalRepresentationsKHR", Device, &[Provider::Extension("VK_KHR_pipeline_executable_properties")], erase::<vk::PFN_vkGetPipelineExecutableInternalRepresentationsKHR>(pipeline::get_pipeline_executable_internal_representations)),
+        // event.rs
+        command("vkCreateEvent", Device, V1_0, erase::<vk::PFN_vkCreateEvent>(event::create_event)),
+        command("vkDestroyEvent", Device, V1_0, erase::<vk::PFN_vkDestroyEvent>(event::destroy_event)),
+        command("vkGetEventStatus", Device, V1_0, erase::<vk::PFN_vkGetEventStatus>(event::get_event_status)),
+        command("vkSetEvent", Device, V1_0, erase::<vk::PFN_vkSetEvent>(event::set_event)),
+        command("vkResetEvent", Device, V1_0, erase::<vk::PFN_vkResetEvent>(event::reset_event)),
+        // query_pool.rs
+        command("vkCreateQueryPool", Device, V1_0, erase::<vk::PFN_vkCreateQueryPool>(query_pool::create_query_pool)),
+        command("vkDestroyQueryPool", Device, V1_0, erase::<vk::PFN_vkDestroyQueryPool>(query_pool::destroy_query_pool)),
+        command("vkGetQueryPoolResults", Device, V1_0, erase::<vk::PFN_vkGetQueryPoolResults>(query_pool::get_query_pool_results)),
+        command("vkResetQueryPool", Device, V1_2, erase::<vk::PFN_vkResetQueryPool>(query_pool::reset_query_pool)),
+        command("vkResetQueryPoolEXT", Device, HOST_QUERY_RESET, erase::<vk::PFN_vkResetQueryPool>(query_pool::reset_query_pool)),
+        // calibration.rs
+        command("vkGetPhysicalDeviceCalibrateableTimeDomainsKHR", PhysicalDevice, KHR_CALIBRATED_TIMESTAMPS, erase::<vk::PFN_vkGetPhysicalDeviceCalibrateableTimeDomainsKHR>(calibration::get_physical_device_calibrateable_time_domains)),
+        command("vkGetCalibratedTimestampsKHR", Device, KHR_CALIBRATED_TIMESTAMPS, erase::<vk::PFN_vkGetCalibratedTimestampsKHR>(calibration::get_calibrated_timestamps)),
+        command("vkGetPhysicalDeviceCalibrateableTimeDomainsEXT", PhysicalDevice, EXT_CALIBRATED_TIMESTAMPS, erase::<vk::PFN_vkGetPhysicalDeviceCalibrateableTimeDomainsKHR>(calibration::get_physical_device_calibrateable_time_domains)),
+        command("vkGetCalibratedTimestampsEXT", Device, EXT_CALIBRATED_TIMESTAMPS, erase::<vk::PFN_vkGetCalibratedTimestampsKHR>(calibration::get_calibrated_timestamps)),
     ]
 };
 

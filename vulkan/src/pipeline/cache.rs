@@ -14,12 +14,13 @@ use agx_uapi::Chip;
 use ash::vk;
 
 use super::binary;
-use super::key::{Key, VENDOR_ID, cache_uuid, device_id};
+use super::key::Key;
 use crate::device::Device;
 use crate::entry;
 use crate::error::VkResult;
 use crate::host::{HostAllocator, HostVec, OUT_OF_HOST};
 use crate::object::{self, Object};
+use crate::physical_device::identity::{VENDOR_ID, device_id, pipeline_cache_uuid};
 
 /// Bytes of the header.
 const HEADER: usize = 32;
@@ -50,7 +51,7 @@ fn header(chip: Chip) -> [u8; HEADER] {
     for (to, word) in header.chunks_exact_mut(4).zip(words) {
         to.copy_from_slice(&word.to_le_bytes());
     }
-    header[16..].copy_from_slice(&cache_uuid(chip));
+    header[16..].copy_from_slice(&pipeline_cache_uuid(chip));
     header
 }
 

@@ -6,29 +6,7 @@ use mesa_nir::{BindingKind, ComputeLowering, Place, SpecConstant};
 
 use crate::shader_module::Spirv;
 
-/// The sources that binaries depend on; see build.rs.
-const BUILD: &str = env!("CORTLAND_DRIVER_BUILD");
-
-/// `vendorID`: Apple's PCI vendor, as Mesa's driver for older chips reports it too.
-pub(crate) const VENDOR_ID: u32 = 0x106b;
-
-/// `deviceID`: these GPUs are on no bus that numbers devices, so it is the generation.
-pub(crate) fn device_id(chip: Chip) -> u32 {
-    match chip {
-        Chip::M4 => 16,
-        Chip::A18Pro => 17,
-    }
-}
-
-/// `pipelineCacheUUID`.
-pub(crate) fn cache_uuid(chip: Chip) -> [u8; 16] {
-    let mut hasher = blake3::Hasher::new_derive_key("Cortland pipeline cache");
-    hasher.update(BUILD.as_bytes());
-    hasher.update(&device_id(chip).to_le_bytes());
-    let mut uuid = [0; 16];
-    uuid.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
-    uuid
-}
+use crate::physical_device::identity::{BUILD, device_id};
 
 /// A hash of everything that a binary depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -165,6 +143,5 @@ mod tests {
         keys.sort();
         keys.dedup();
         assert_eq!(keys.len(), count);
-        assert_ne!(cache_uuid(Chip::M4), cache_uuid(Chip::A18Pro));
     }
 }

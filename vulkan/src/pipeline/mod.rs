@@ -42,6 +42,4 @@ pub(crate) use self::executable::{
     get_pipeline_executable_internal_representations, get_pipeline_executable_properties,
     get_pipeline_executable_statistics,
 };
-pub(crate) use self::key::{VENDOR_ID, cache_uuid, device_id};
-pub(crate) use self::robustness::{device_has_null_descriptors, device_is_robust};
 pub(crate) use self::store::Store;

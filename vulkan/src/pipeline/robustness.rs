@@ -12,30 +12,9 @@ use crate::device::Device;
 use crate::entry;
 
 /// Whether a device's features ask for checks where a pipeline does not say.
-///
-/// # Safety
-/// The structure is valid.
-pub(crate) unsafe fn device_is_robust(info: &vk::DeviceCreateInfo<'_>) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let features = entry::find::<vk::PhysicalDeviceFeatures2<'_>>(info.p_next);
-        let features = features.map(|features| &features.features);
-        let features = features.or(info.p_enabled_features.as_ref());
-        let more = entry::find::<vk::PhysicalDeviceRobustness2FeaturesEXT<'_>>(info.p_next);
-        features.is_some_and(|features| features.robust_buffer_access != 0)
-            || more.is_some_and(|more| more.robust_buffer_access2 != 0)
-            || device_has_null_descriptors(info)
-    }
-}
-
-/// Whether a device's features allow null descriptors.
-///
-/// # Safety
-/// The structure is valid.
-pub(crate) unsafe fn device_has_null_descriptors(info: &vk::DeviceCreateInfo<'_>) -> bool {
-    // SAFETY: the caller's promise.
-    let more = unsafe { entry::find::<vk::PhysicalDeviceRobustness2FeaturesEXT<'_>>(info.p_next) };
-    more.is_some_and(|more| more.null_descriptor != 0)
+fn device_is_robust(device: &Device) -> bool {
+    let features = &device.features;
+    features.robust_buffer_access || features.robust_buffer_access2 || features.null_descriptor
 }
 
 /// Whether a stage asks for checks: it says so itself, its pipeline says so, or the device decides.
@@ -51,13 +30,13 @@ pub(super) unsafe fn stage_is_robust(
     // SAFETY: the caller's promise.
     let info = unsafe { entry::find::<Info<'_>>(stage).or_else(|| entry::find(pipeline)) };
     let Some(info) = info else {
-        return device.robust;
+        return device_is_robust(device);
     };
     [info.storage_buffers, info.uniform_buffers]
         .iter()
         .any(|behavior| match *behavior {
-            vk::PipelineRobustnessBufferBehaviorEXT::DISABLED => device.null_descriptors,
-            vk::PipelineRobustnessBufferBehaviorEXT::DEVICE_DEFAULT => device.robust,
+            vk::PipelineRobustnessBufferBehaviorEXT::DISABLED => device.features.null_descriptor,
+            vk::PipelineRobustnessBufferBehaviorEXT::DEVICE_DEFAULT => device_is_robust(device),
             _ => true,
         })
 }
