@@ -37,4 +37,6 @@ mod queue;
 mod semaphore;
 mod shader_module;
 mod shared;
+#[cfg(test)]
+mod testing;
 mod sync;

@@ -14,7 +14,7 @@ use super::cache::PipelineCache;
 use super::compile::{compile, disassemble, is_wanted_anew, print};
 use super::key::Source;
 use super::store::Shader;
-use super::{binary, disk_cache, robustness};
+use super::{disk_cache, robustness};
 use crate::debug::{self, Flags};
 use crate::device::Device;
 use crate::entry;
@@ -179,14 +179,7 @@ fn find(
             Some(&blob),
         )?));
     }
-    let Some(disk) = disk_cache::user_cache() else {
-        return Ok(None);
-    };
-    let Some(blob) = disk.read(&key) else {
-        return Ok(None);
-    };
-    let Some(found) = binary::decode(&key, &blob) else {
-        disk.remove(&key);
+    let Some((found, blob)) = disk_cache::user_cache().and_then(|disk| disk.find(&key)) else {
         return Ok(None);
     };
     print(source, &found);
@@ -422,4 +415,45 @@ pub(crate) unsafe extern "system" fn destroy_pipeline(
             object::destroy::<ComputePipeline>(host, pipeline);
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_of_every_size_are_read_and_others_ignored() {
+        let data: Vec<u8> = (1..=16).collect();
+        let entry = |constant_id, offset, size| vk::SpecializationMapEntry {
+            constant_id,
+            offset,
+            size,
+        };
+        let entries = [
+            entry(10, 0, 1),
+            entry(11, 1, 2),
+            entry(12, 4, 4),
+            entry(13, 8, 8),
+            entry(14, 9, 8),
+            entry(15, 0, 3),
+            entry(16, u32::MAX, 4),
+            entry(17, 4, usize::MAX),
+            entry(18, 16, 0),
+        ];
+        let info = vk::SpecializationInfo::default()
+            .map_entries(&entries)
+            .data(&data);
+        // SAFETY: a valid structure.
+        let read = unsafe { constants(&info) };
+        let read: Vec<_> = read.iter().map(|read| (read.id, read.bits)).collect();
+        assert_eq!(
+            read,
+            [
+                (10, 0x01),
+                (11, 0x0302),
+                (12, 0x0807_0605),
+                (13, 0x100f_0e0d_0c0b_0a09)
+            ]
+        );
+    }
 }

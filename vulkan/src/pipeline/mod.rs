@@ -31,6 +31,8 @@ mod executable;
 mod key;
 mod robustness;
 mod store;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use self::cache::{
     create_pipeline_cache, destroy_pipeline_cache, get_pipeline_cache_data, merge_pipeline_caches,
