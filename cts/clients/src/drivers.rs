@@ -82,8 +82,8 @@ impl Driver {
             command.arg("--validate");
         }
         self.choose(&mut command);
-        let said = finish(command, TIME_LIMIT)
-            .with_context(|| format!("{scenario} on {}", self.name))?;
+        let said =
+            finish(command, TIME_LIMIT).with_context(|| format!("{scenario} on {}", self.name))?;
         let outcome = std::fs::read(&output.0).map_err(anyhow::Error::from);
         let outcome = outcome.and_then(|bytes| Ok(serde_json::from_slice(&bytes)?));
         outcome.with_context(|| format!("{scenario} on {}: no outcome\n{said}", self.name))
@@ -109,7 +109,15 @@ fn build() -> anyhow::Result<PathBuf> {
     };
     let target = directory.parent().unwrap_or(directory);
     let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args(["build", "--quiet", "--locked", "-p", "cortland", "--profile", profile])
+        .args([
+            "build",
+            "--quiet",
+            "--locked",
+            "-p",
+            "cortland",
+            "--profile",
+            profile,
+        ])
         .arg("--target-dir")
         .arg(target)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
@@ -117,7 +125,11 @@ fn build() -> anyhow::Result<PathBuf> {
         .context("cargo")?;
     ensure!(status.success(), "the driver does not build");
     let library = directory.join("libvulkan_cortland.so");
-    ensure!(library.exists(), "{}: not there after the build", library.display());
+    ensure!(
+        library.exists(),
+        "{}: not there after the build",
+        library.display()
+    );
     let manifest = directory.join("cortland_clients_icd.json");
     let text = serde_json::json!({
         "file_format_version": "1.0.1",

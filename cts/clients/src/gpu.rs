@@ -227,8 +227,7 @@ fn create_instance(
         // Barriers and accesses of commands against each other, too.
         vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION,
     ];
-    let mut features =
-        vk::ValidationFeaturesEXT::default().enabled_validation_features(&enabled);
+    let mut features = vk::ValidationFeaturesEXT::default().enabled_validation_features(&enabled);
     let mut info = vk::InstanceCreateInfo::default().application_info(&application);
     if options.validation {
         // SAFETY: the entry is loaded.
@@ -335,17 +334,15 @@ unsafe fn create_device(
         robust_buffer_access2: on(robustness2.robust_buffer_access2),
         null_descriptor: on(robustness2.null_descriptor),
         shader_int64: on(v10.shader_int64),
-        storage_buffer_array_dynamic_indexing: on(
-            v10.shader_storage_buffer_array_dynamic_indexing,
-        ),
+        storage_buffer_array_dynamic_indexing: on(v10.shader_storage_buffer_array_dynamic_indexing),
         storage_buffer_array_non_uniform_indexing: on(
-            v12.shader_storage_buffer_array_non_uniform_indexing,
+            v12.shader_storage_buffer_array_non_uniform_indexing
         ),
         storage_buffer_update_after_bind: on(
-            v12.descriptor_binding_storage_buffer_update_after_bind,
+            v12.descriptor_binding_storage_buffer_update_after_bind
         ),
         uniform_buffer_update_after_bind: on(
-            v12.descriptor_binding_uniform_buffer_update_after_bind,
+            v12.descriptor_binding_uniform_buffer_update_after_bind
         ),
         update_unused_while_pending: on(v12.descriptor_binding_update_unused_while_pending),
         partially_bound: on(v12.descriptor_binding_partially_bound),

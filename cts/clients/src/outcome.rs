@@ -60,11 +60,7 @@ pub fn difference(got: &[u8], expected: &[u8]) -> Option<String> {
         return None;
     }
     if got.len() != expected.len() {
-        return Some(format!(
-            "{} bytes instead of {}",
-            got.len(),
-            expected.len()
-        ));
+        return Some(format!("{} bytes instead of {}", got.len(), expected.len()));
     }
     let wrong = got.iter().zip(expected).filter(|(a, b)| a != b).count();
     let at = got.iter().zip(expected).position(|(a, b)| a != b)?;
@@ -102,6 +98,9 @@ mod tests {
         assert_eq!(difference(&[1, 2], &[1, 2]), None);
         assert!(difference(&[1], &[1, 2]).is_some());
         let text = difference(&[0, 0, 0, 0, 1, 0, 0, 0], &[0; 8]).unwrap();
-        assert!(text.contains("first at 4") && text.contains("00000001"), "{text}");
+        assert!(
+            text.contains("first at 4") && text.contains("00000001"),
+            "{text}"
+        );
     }
 }

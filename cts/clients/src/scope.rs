@@ -225,8 +225,8 @@ impl<'a> Scope<'a> {
                     .stage_flags(vk::ShaderStageFlags::COMPUTE)
             })
             .collect();
-        let mut extra = vk::DescriptorSetLayoutBindingFlagsCreateInfo::default()
-            .binding_flags(binding_flags);
+        let mut extra =
+            vk::DescriptorSetLayoutBindingFlagsCreateInfo::default().binding_flags(binding_flags);
         let mut info = vk::DescriptorSetLayoutCreateInfo::default()
             .bindings(&bindings)
             .flags(flags);
@@ -323,8 +323,7 @@ impl<'a> Scope<'a> {
         let bindings: Vec<_> = (0..buffers)
             .map(|binding| (binding, vk::DescriptorType::STORAGE_BUFFER, 1))
             .collect();
-        let set_layout =
-            self.set_layout(&bindings, vk::DescriptorSetLayoutCreateFlags::empty())?;
+        let set_layout = self.set_layout(&bindings, vk::DescriptorSetLayoutCreateFlags::empty())?;
         let layout = self.pipeline_layout(&[set_layout], push_bytes)?;
         Ok(Kernel {
             pipeline: self.pipeline(glsl, layout)?,
@@ -378,7 +377,13 @@ impl<'a> Scope<'a> {
         let set = self.set(kernel.set_layout)?;
         for (binding, buffer) in buffers.iter().enumerate() {
             let info = [buffer.whole()];
-            self.write(set, binding as u32, vk::DescriptorType::STORAGE_BUFFER, 0, &info);
+            self.write(
+                set,
+                binding as u32,
+                vk::DescriptorType::STORAGE_BUFFER,
+                0,
+                &info,
+            );
         }
         Ok(set)
     }

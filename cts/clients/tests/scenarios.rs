@@ -15,10 +15,16 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_cortland-clients");
 
 /// Scenarios that Debian 12's lavapipe (Mesa 22.3.6) gets wrong by itself; Cortland is then held
 /// to what the scenario expects alone.
-const LAVAPIPE_IS_WRONG: &[(&str, &str)] = &[];
+const LAVAPIPE_IS_WRONG: &[(&str, &str)] = &[(
+    "robustness.storage",
+    "it computes byte offsets in 32 bits: index 0x40000000 reads element 0 instead of zero",
+)];
 
 /// Messages that say nothing about client or driver.
-const SAYS_NOTHING: &[(&str, &str)] = &[];
+const SAYS_NOTHING: &[(&str, &str)] = &[(
+    "This is most likely a validation bug",
+    "the layer waits for its own bookkeeping of timeline values and says itself what it thinks of it",
+)];
 
 /// Runs a check for every scenario that `CORTLAND_SCENARIO` (a part of a name) chooses, two at a
 /// time; all that is wrong in one panic.
@@ -73,11 +79,8 @@ fn known_wrong(driver: &Driver, name: &str) -> bool {
 fn silent(driver: &Driver, name: &str) -> anyhow::Result<()> {
     let outcome = run(driver, name, true)?;
     passed(driver, name, &outcome)?;
-    let says_something = |message: &&String| {
-        !SAYS_NOTHING
-            .iter()
-            .any(|(part, _)| message.contains(part))
-    };
+    let says_something =
+        |message: &&String| !SAYS_NOTHING.iter().any(|(part, _)| message.contains(part));
     let messages: Vec<&String> = outcome.messages.iter().filter(says_something).collect();
     ensure!(
         messages.is_empty(),

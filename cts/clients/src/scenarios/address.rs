@@ -58,7 +58,8 @@ void main() {
     device.cmd_dispatch(commands, 4, 1, 1);
     s.finish(commands)?;
     let expected: Vec<u32> = (0..256_u32).map(|i| input[255 - i as usize] ^ i).collect();
-    s.report.expect("result", result.bytes(), &to_bytes(&expected))
+    s.report
+        .expect("result", result.bytes(), &to_bytes(&expected))
 }
 
 /// A linked list through several buffers, whose nodes hold addresses.
@@ -96,5 +97,6 @@ void main() {
     let mut expected = vec![40];
     expected.extend(values);
     expected.resize(128, 0);
-    s.report.expect("result", result.bytes(), &to_bytes(&expected))
+    s.report
+        .expect("result", result.bytes(), &to_bytes(&expected))
 }

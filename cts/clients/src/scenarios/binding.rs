@@ -78,7 +78,8 @@ void main() {
         word(3 * align),
         word(3 * align + 40),
     ]);
-    s.report.expect("lengths", lengths.bytes(), &to_bytes(&expected))
+    s.report
+        .expect("lengths", lengths.bytes(), &to_bytes(&expected))
 }
 
 unsafe fn uniform(s: &Scope<'_>) -> anyhow::Result<()> {
@@ -86,7 +87,10 @@ unsafe fn uniform(s: &Scope<'_>) -> anyhow::Result<()> {
     let offset = align.max(64);
     let input = words(4, 4096);
     let (source, result) = (s.buffer_of(&input)?, s.buffer(4096)?);
-    let layout = s.set_layout(&[(0, UNIFORM, 1), (1, STORAGE, 1), (2, UNIFORM, 1)], NO_FLAGS)?;
+    let layout = s.set_layout(
+        &[(0, UNIFORM, 1), (1, STORAGE, 1), (2, UNIFORM, 1)],
+        NO_FLAGS,
+    )?;
     let pipeline_layout = s.pipeline_layout(&[layout], 0)?;
     let pipeline = s.pipeline(
         "
@@ -119,7 +123,8 @@ void main() {
             swapped.wrapping_mul(b[i & 3]).wrapping_add(c)
         })
         .collect();
-    s.report.expect("result", result.bytes(), &to_bytes(&expected))
+    s.report
+        .expect("result", result.bytes(), &to_bytes(&expected))
 }
 
 /// Dynamic uniform and storage buffers in two sets, rebound with other offsets.
@@ -132,7 +137,10 @@ unsafe fn dynamic(s: &Scope<'_>) -> anyhow::Result<()> {
     let input = words(5, 2048);
     let (source, result) = (s.buffer_of(&input)?, s.buffer(8192)?);
     // Bindings in no order; offsets go by binding number, sets in turn.
-    let first = s.set_layout(&[(3, storage, 1), (1, uniform, 2), (2, STORAGE, 1)], NO_FLAGS)?;
+    let first = s.set_layout(
+        &[(3, storage, 1), (1, uniform, 2), (2, STORAGE, 1)],
+        NO_FLAGS,
+    )?;
     let second = s.set_layout(&[(0, storage, 1)], NO_FLAGS)?;
     let layout = s.pipeline_layout(&[first, second], 0)?;
     let pipeline = s.pipeline(
@@ -150,7 +158,13 @@ void main() {
         layout,
     )?;
     let (set, results) = (s.set(first)?, s.set(second)?);
-    s.write(set, 1, uniform, 0, &[source.part(0, 64), source.part(1024, 64)]);
+    s.write(
+        set,
+        1,
+        uniform,
+        0,
+        &[source.part(0, 64), source.part(1024, 64)],
+    );
     s.write(set, 2, STORAGE, 0, &[source.part(0, 256)]);
     s.write(set, 3, storage, 0, &[source.part(512, 128)]);
     s.write(results, 0, storage, 0, &[result.part(0, 128)]);
@@ -178,7 +192,8 @@ void main() {
         }
     }
     s.finish(commands)?;
-    s.report.expect("result", result.bytes(), &to_bytes(&expected))
+    s.report
+        .expect("result", result.bytes(), &to_bytes(&expected))
 }
 
 /// Arrays of storage and uniform buffers, indexed alike by all invocations of a workgroup.
@@ -187,7 +202,10 @@ unsafe fn arrays(s: &Scope<'_>) -> anyhow::Result<()> {
         s.gpu.features.storage_buffer_array_dynamic_indexing,
         "shaderStorageBufferArrayDynamicIndexing",
     )?;
-    let layout = s.set_layout(&[(0, STORAGE, 8), (1, UNIFORM, 8), (2, STORAGE, 1)], NO_FLAGS)?;
+    let layout = s.set_layout(
+        &[(0, STORAGE, 8), (1, UNIFORM, 8), (2, STORAGE, 1)],
+        NO_FLAGS,
+    )?;
     let pipeline_layout = s.pipeline_layout(&[layout], 0)?;
     let pipeline = s.pipeline(
         "
@@ -227,7 +245,8 @@ void main() {
             sum.wrapping_add(length)
         })
         .collect();
-    s.report.expect("result", result.bytes(), &to_bytes(&expected))
+    s.report
+        .expect("result", result.bytes(), &to_bytes(&expected))
 }
 
 /// Binding numbers with gaps, bindings without descriptors, and one write that runs over into the
@@ -277,7 +296,8 @@ void main() {
             sum.wrapping_add(inputs[2][i].wrapping_mul(5))
         })
         .collect();
-    s.report.expect("result", result.bytes(), &to_bytes(&expected))
+    s.report
+        .expect("result", result.bytes(), &to_bytes(&expected))
 }
 
 /// As many sets as there must be, with a gap in the layout, bound in pieces.
@@ -315,7 +335,8 @@ void main() {
     s.finish(commands)?;
     let pairs = a.iter().zip(&b);
     let expected: Vec<u32> = pairs.map(|(a, b)| a.wrapping_sub(*b)).collect();
-    s.report.expect("c", buffers[2].bytes(), &to_bytes(&expected))
+    s.report
+        .expect("c", buffers[2].bytes(), &to_bytes(&expected))
 }
 
 /// Sets stay bound across pipelines whose layouts are alike up to them; copies between sets.
@@ -366,7 +387,8 @@ void main() { uint i = gl_GlobalInvocationID.x; a[i] += b[i] * c; }
             a[i].wrapping_add(once.wrapping_mul(3))
         })
         .collect();
-    s.report.expect("a", buffers[0].bytes(), &to_bytes(&expected))
+    s.report
+        .expect("a", buffers[0].bytes(), &to_bytes(&expected))
 }
 
 /// Sets freed one by one and by resets; a pool that is full says so and then has room again.
@@ -398,5 +420,6 @@ unsafe fn pool_reuse(s: &Scope<'_>) -> anyhow::Result<()> {
         device.free_descriptor_sets(pool, &[set])?;
         sets.push(allocate(1)?[0]);
     }
-    s.report.expect("buffer", buffer.bytes(), &to_bytes(&[runs; 32]))
+    s.report
+        .expect("buffer", buffer.bytes(), &to_bytes(&[runs; 32]))
 }

@@ -47,7 +47,8 @@ unsafe fn step(
 
 fn expect(s: &Scope<'_>, name: &str, values: &Buffer, adds: &[u32]) -> anyhow::Result<()> {
     let value = stepped(0, adds.iter().copied());
-    s.report.expect(name, values.bytes(), &to_bytes(&[value; 1024]))
+    s.report
+        .expect(name, values.bytes(), &to_bytes(&[value; 1024]))
 }
 
 unsafe fn begin_secondary(
@@ -220,7 +221,10 @@ void main() { r[at] = r[at] * 3u + value; }
         8,
     )?;
     let buffers = [s.buffer(4096)?, s.buffer(4096)?];
-    let sets = [s.bind(&kernel, &[&buffers[0]])?, s.bind(&kernel, &[&buffers[1]])?];
+    let sets = [
+        s.bind(&kernel, &[&buffers[0]])?,
+        s.bind(&kernel, &[&buffers[1]])?,
+    ];
     let commands = s.commands(Usage::ONE_TIME_SUBMIT)?;
     let device = s.device();
     device.cmd_bind_pipeline(commands, COMPUTE, kernel.pipeline);
@@ -240,8 +244,10 @@ void main() { r[at] = r[at] * 3u + value; }
         *value = value.wrapping_mul(3).wrapping_add(index);
     }
     s.finish(commands)?;
-    s.report.expect("first", buffers[0].bytes(), &to_bytes(&expected[0]))?;
-    s.report.expect("second", buffers[1].bytes(), &to_bytes(&expected[1]))
+    s.report
+        .expect("first", buffers[0].bytes(), &to_bytes(&expected[0]))?;
+    s.report
+        .expect("second", buffers[1].bytes(), &to_bytes(&expected[1]))
 }
 
 /// What was only needed for recording is destroyed before the commands run: shader modules,
@@ -286,5 +292,6 @@ unsafe fn destroyed_early(s: &Scope<'_>) -> anyhow::Result<()> {
     device.destroy_pipeline_layout(layout, None);
     device.destroy_descriptor_set_layout(set_layout, None);
     s.submit(&[commands])?;
-    s.report.expect("values", values.bytes(), &to_bytes(&[1; 1024]))
+    s.report
+        .expect("values", values.bytes(), &to_bytes(&[1; 1024]))
 }

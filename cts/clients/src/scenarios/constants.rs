@@ -48,13 +48,20 @@ void main() {
         state[0] = round as u32;
         state[first..first + count].copy_from_slice(&new);
         let offset = 4 * first as u32;
-        device.cmd_push_constants(commands, kernel.layout, STAGE, 0, &(round as u32).to_le_bytes());
+        device.cmd_push_constants(
+            commands,
+            kernel.layout,
+            STAGE,
+            0,
+            &(round as u32).to_le_bytes(),
+        );
         device.cmd_push_constants(commands, kernel.layout, STAGE, offset, &to_bytes(&new));
         device.cmd_dispatch(commands, 1, 1, 1);
         expected.extend_from_slice(&state);
     }
     s.finish(commands)?;
-    s.report.expect("result", result.bytes(), &to_bytes(&expected))
+    s.report
+        .expect("result", result.bytes(), &to_bytes(&expected))
 }
 
 /// Values stay when another pipeline with the same range is bound.
@@ -82,7 +89,8 @@ void main() {{ uint i = gl_LocalInvocationIndex; r[i] = r[i] * {factor}u + a * b
     let add = 1234 * 567;
     let step = |value: u32, factor: u32| value.wrapping_mul(factor).wrapping_add(add);
     let expected: Vec<u32> = input.iter().map(|v| step(step(*v, 3), 7)).collect();
-    s.report.expect("result", buffer.bytes(), &to_bytes(&expected))
+    s.report
+        .expect("result", buffer.bytes(), &to_bytes(&expected))
 }
 
 /// Workgroup size, array length, a branch and arithmetic from constants.
@@ -114,15 +122,23 @@ void main() {
     r[at + 3] = floatBitsToUint(SCALE * 3.0);
 }
 ";
-    let default = s.kernel(text.replace("local_size_x_id = 0", "local_size_x = 16").as_str(), 1, 0)?;
+    let default = s.kernel(
+        text.replace("local_size_x_id = 0", "local_size_x = 16")
+            .as_str(),
+        1,
+        0,
+    )?;
     let result = s.buffer(64)?;
     s.run(&default, &[&result], 4)?;
     let row = [11, 16, 1, 3.0_f32.to_bits()];
-    s.report.expect("defaults", result.bytes(), &to_bytes(&row.repeat(4)))?;
+    s.report
+        .expect("defaults", result.bytes(), &to_bytes(&row.repeat(4)))?;
     let squares = |length: u32| (0..length).map(|i| i * i).sum::<u32>();
-    for (size, length, double, add, scale) in
-        [(64, 100, true, -5_i32, 0.5_f32), (1, 7, false, 0, -2.0), (33, 65, true, 1, 4.0)]
-    {
+    for (size, length, double, add, scale) in [
+        (64, 100, true, -5_i32, 0.5_f32),
+        (1, 7, false, 0, -2.0),
+        (33, 65, true, 1, 4.0),
+    ] {
         let constants = [size, length, u32::from(double), add as u32, scale.to_bits()];
         let kernel = crate::scope::Kernel {
             pipeline: s.specialized(
@@ -135,9 +151,15 @@ void main() {
         };
         s.run(&kernel, &[&result], 4)?;
         let sum = squares(length) * if double { 2 } else { 1 };
-        let row = [sum.wrapping_add_signed(add), size, length, (scale * 3.0).to_bits()];
+        let row = [
+            sum.wrapping_add_signed(add),
+            size,
+            length,
+            (scale * 3.0).to_bits(),
+        ];
         let name = format!("size {size}");
-        s.report.expect(&name, result.bytes(), &to_bytes(&row.repeat(4)))?;
+        s.report
+            .expect(&name, result.bytes(), &to_bytes(&row.repeat(4)))?;
     }
     Ok(())
 }

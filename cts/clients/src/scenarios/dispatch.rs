@@ -86,7 +86,8 @@ unsafe fn sizes(s: &Scope<'_>) -> anyhow::Result<()> {
         identity(&mut expected, SIZE, [0; 3], [x, y, z]);
     }
     s.finish(commands)?;
-    s.report.expect("slots", slots.bytes(), &to_bytes(&expected))
+    s.report
+        .expect("slots", slots.bytes(), &to_bytes(&expected))
 }
 
 unsafe fn base(s: &Scope<'_>) -> anyhow::Result<()> {
@@ -105,13 +106,21 @@ unsafe fn base(s: &Scope<'_>) -> anyhow::Result<()> {
         identity(&mut expected, SIZE, base, groups);
     }
     s.finish(commands)?;
-    s.report.expect("slots", slots.bytes(), &to_bytes(&expected))
+    s.report
+        .expect("slots", slots.bytes(), &to_bytes(&expected))
 }
 
 /// Sizes in memory, with zeros among them, at offsets of 4 bytes.
 unsafe fn indirect(s: &Scope<'_>) -> anyhow::Result<()> {
     let (_, slots, commands) = prepared(s, vk::PipelineCreateFlags::empty())?;
-    let dispatches = [[5, 4, 3], [0, 1, 1], [1, 2, 3], [1, 0, 1], [2, 1, 1], [3, 3, 0]];
+    let dispatches = [
+        [5, 4, 3],
+        [0, 1, 1],
+        [1, 2, 3],
+        [1, 0, 1],
+        [2, 1, 1],
+        [3, 3, 0],
+    ];
     let mut words = vec![99; 1];
     let mut expected = vec![0; SLOTS];
     for groups in dispatches {
@@ -125,7 +134,8 @@ unsafe fn indirect(s: &Scope<'_>) -> anyhow::Result<()> {
         s.barrier(commands);
     }
     s.finish(commands)?;
-    s.report.expect("slots", slots.bytes(), &to_bytes(&expected))
+    s.report
+        .expect("slots", slots.bytes(), &to_bytes(&expected))
 }
 
 /// Sizes that a dispatch, a fill and a copy of the same command buffer write.
@@ -143,7 +153,10 @@ void main() {
     )?;
     let parameters = s.buffer(64)?;
     let source = s.buffer_of(&[2, 4, 1])?;
-    let set = s.bind(&writer, &[&parameters])?;
+    let set = s.set(writer.set_layout)?;
+    // No more than it writes: the commands beside it write the rest.
+    let storage = vk::DescriptorType::STORAGE_BUFFER;
+    s.write(set, 0, storage, 0, &[parameters.part(0, 12)]);
     let (kernel, slots, commands) = prepared(s, vk::PipelineCreateFlags::empty())?;
     let slots_set = s.bind(&kernel, &[&slots])?;
     let device = s.device();
@@ -163,7 +176,8 @@ void main() {
         identity(&mut expected, SIZE, [0; 3], groups);
     }
     s.finish(commands)?;
-    s.report.expect("slots", slots.bytes(), &to_bytes(&expected))
+    s.report
+        .expect("slots", slots.bytes(), &to_bytes(&expected))
 }
 
 /// Dispatches without workgroups do nothing, and what follows them runs.
@@ -179,5 +193,6 @@ unsafe fn zero(s: &Scope<'_>) -> anyhow::Result<()> {
     s.finish(commands)?;
     let mut expected = vec![0; SLOTS];
     identity(&mut expected, SIZE, [0; 3], [1; 3]);
-    s.report.expect("slots", slots.bytes(), &to_bytes(&expected))
+    s.report
+        .expect("slots", slots.bytes(), &to_bytes(&expected))
 }

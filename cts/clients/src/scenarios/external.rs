@@ -44,17 +44,18 @@ unsafe fn memory(s: &Scope<'_>, ty: MemoryType) -> anyhow::Result<()> {
         .usage(USAGE)
         .handle_type(ty);
     let mut properties = vk::ExternalBufferProperties::default();
-    s.gpu.instance.get_physical_device_external_buffer_properties(
-        s.gpu.physical,
-        &query,
-        &mut properties,
-    );
+    s.gpu
+        .instance
+        .get_physical_device_external_buffer_properties(s.gpu.physical, &query, &mut properties);
     let features = properties
         .external_memory_properties
         .external_memory_features;
     let both =
         vk::ExternalMemoryFeatureFlags::EXPORTABLE | vk::ExternalMemoryFeatureFlags::IMPORTABLE;
-    require(features.contains(both), &format!("export and import of {ty:?}"))?;
+    require(
+        features.contains(both),
+        &format!("export and import of {ty:?}"),
+    )?;
     let size = 1 << 16;
     let create = || -> anyhow::Result<vk::Buffer> {
         let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(ty);
@@ -200,7 +201,8 @@ unsafe fn handed_over(
     device.queue_submit(s.gpu.queue, &second, fence)?;
     s.wait(&[fence])?;
     let value = stepped(0, [1, 2]);
-    s.report.expect("values", values.bytes(), &to_bytes(&[value; 1024]))
+    s.report
+        .expect("values", values.bytes(), &to_bytes(&[value; 1024]))
 }
 
 /// Two binary semaphores with one payload.
@@ -236,7 +238,10 @@ unsafe fn semaphore_timeline(s: &Scope<'_>) -> anyhow::Result<()> {
         .fd(fd);
     external.import_semaphore_fd(&import)?;
     let device = s.device();
-    ensure!(device.get_semaphore_counter_value(imported)? == 5, "the counter");
+    ensure!(
+        device.get_semaphore_counter_value(imported)? == 5,
+        "the counter"
+    );
     let signal = vk::SemaphoreSignalInfo::default()
         .semaphore(imported)
         .value(9);
@@ -276,11 +281,9 @@ unsafe fn exported_fence(
     s.gpu.needs(ash::khr::external_fence_fd::NAME)?;
     let query = vk::PhysicalDeviceExternalFenceInfo::default().handle_type(ty);
     let mut properties = vk::ExternalFenceProperties::default();
-    s.gpu.instance.get_physical_device_external_fence_properties(
-        s.gpu.physical,
-        &query,
-        &mut properties,
-    );
+    s.gpu
+        .instance
+        .get_physical_device_external_fence_properties(s.gpu.physical, &query, &mut properties);
     let both =
         vk::ExternalFenceFeatureFlags::EXPORTABLE | vk::ExternalFenceFeatureFlags::IMPORTABLE;
     require(
@@ -330,7 +333,10 @@ unsafe fn fence_sync_fd(s: &Scope<'_>) -> anyhow::Result<()> {
     s.wait(&[imported])?;
     // The export has reset the fence, and the reset gives the other one its own payload back.
     let now = s.device().get_fence_status(exported)?;
-    ensure!(!now, "a fence that was exported as a sync file is signalled");
+    ensure!(
+        !now,
+        "a fence that was exported as a sync file is signalled"
+    );
     s.device().reset_fences(&[imported])?;
     ensure!(!s.device().get_fence_status(imported)?, "still signalled");
     Ok(())

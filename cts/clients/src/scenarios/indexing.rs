@@ -143,7 +143,10 @@ unsafe fn non_uniform(s: &Scope<'_>) -> anyhow::Result<()> {
 /// Descriptors written after the set was bound in a command buffer that is recorded already.
 unsafe fn update_after_bind(s: &Scope<'_>) -> anyhow::Result<()> {
     let flags = Flags::UPDATE_AFTER_BIND | Flags::PARTIALLY_BOUND;
-    require(s.gpu.features.partially_bound, "descriptorBindingPartiallyBound")?;
+    require(
+        s.gpu.features.partially_bound,
+        "descriptorBindingPartiallyBound",
+    )?;
     let gather = gather(s, flags, 64)?;
     let commands = s.commands(vk::CommandBufferUsageFlags::empty())?;
     s.dispatch(commands, &gather.kernel, gather.set, 4);
@@ -163,7 +166,10 @@ unsafe fn update_after_bind(s: &Scope<'_>) -> anyhow::Result<()> {
 
 unsafe fn variable_count(s: &Scope<'_>) -> anyhow::Result<()> {
     let features = &s.gpu.features;
-    require(features.variable_descriptor_count, "descriptorBindingVariableDescriptorCount")?;
+    require(
+        features.variable_descriptor_count,
+        "descriptorBindingVariableDescriptorCount",
+    )?;
     for count in [1_u32, 13, SOURCES] {
         let gather = gather(s, Flags::VARIABLE_DESCRIPTOR_COUNT, count)?;
         for element in 0..count {
@@ -182,7 +188,10 @@ unsafe fn variable_count(s: &Scope<'_>) -> anyhow::Result<()> {
 
 /// Most descriptors are never written.
 unsafe fn partially_bound(s: &Scope<'_>) -> anyhow::Result<()> {
-    require(s.gpu.features.partially_bound, "descriptorBindingPartiallyBound")?;
+    require(
+        s.gpu.features.partially_bound,
+        "descriptorBindingPartiallyBound",
+    )?;
     let gather = gather(s, Flags::PARTIALLY_BOUND, 100)?;
     let elements = [3, 50, 99];
     for element in elements {
@@ -230,7 +239,11 @@ void main() {
     };
     let result = s.buffer(128)?;
     for (binding, ty, _) in bindings {
-        let info = if binding == 2 { result.whole() } else { nothing };
+        let info = if binding == 2 {
+            result.whole()
+        } else {
+            nothing
+        };
         s.write(set, binding, ty, 0, &[info]);
     }
     let commands = s.commands(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT)?;
@@ -239,5 +252,6 @@ void main() {
     device.cmd_bind_descriptor_sets(commands, COMPUTE, pipeline_layout, 0, &[set], &[0]);
     device.cmd_dispatch(commands, 1, 1, 1);
     s.finish(commands)?;
-    s.report.expect("result", result.bytes(), &to_bytes(&[7; 32]))
+    s.report
+        .expect("result", result.bytes(), &to_bytes(&[7; 32]))
 }

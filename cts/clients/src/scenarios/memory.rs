@@ -45,8 +45,14 @@ unsafe fn map(s: &Scope<'_>) -> anyhow::Result<()> {
     device.bind_buffer_memory(buffer, memory, 0)?;
     let data = bytes(700, size as usize);
     let flags = vk::MemoryMapFlags::empty();
-    for (offset, length) in [(0, 4096), (4096, 8 * atom), (4096 + 8 * atom, vk::WHOLE_SIZE)] {
-        let mapped = device.map_memory(memory, offset, length, flags)?.cast::<u8>();
+    for (offset, length) in [
+        (0, 4096),
+        (4096, 8 * atom),
+        (4096 + 8 * atom, vk::WHOLE_SIZE),
+    ] {
+        let mapped = device
+            .map_memory(memory, offset, length, flags)?
+            .cast::<u8>();
         let end = match length {
             vk::WHOLE_SIZE => size,
             _ => offset + length,
@@ -74,7 +80,11 @@ unsafe fn map(s: &Scope<'_>) -> anyhow::Result<()> {
         .size(vk::WHOLE_SIZE);
     device.invalidate_mapped_memory_ranges(&[range])?;
     let seen = std::slice::from_raw_parts(mapped.cast::<u8>(), size as usize).to_vec();
-    s.report.expect("filled", seen, &to_bytes(&vec![0x0a0b_0c0d; size as usize / 4]))
+    s.report.expect(
+        "filled",
+        seen,
+        &to_bytes(&vec![0x0a0b_0c0d; size as usize / 4]),
+    )
 }
 
 /// Many buffers of odd sizes in one allocation, as close as their alignment allows.
@@ -143,7 +153,8 @@ unsafe fn alias(s: &Scope<'_>) -> anyhow::Result<()> {
     device.cmd_copy_buffer(commands, second, target.handle, &copy);
     s.finish(commands)?;
     let from = offset as usize;
-    s.report.expect("seen", target.bytes(), &data[from..from + 4096])
+    s.report
+        .expect("seen", target.bytes(), &data[from..from + 4096])
 }
 
 /// Requirements, by all ways of asking, are the same.
@@ -186,7 +197,10 @@ unsafe fn budget(s: &Scope<'_>) -> anyhow::Result<()> {
     };
     let heap = s.gpu.memory.memory_heaps[0].size;
     let (budget, before) = ask();
-    ensure!(budget > 0 && budget <= heap, "a budget of {budget} in a heap of {heap}");
+    ensure!(
+        budget > 0 && budget <= heap,
+        "a budget of {budget} in a heap of {heap}"
+    );
     let size = 32 << 20;
     let _buffer = s.buffer(size)?;
     let (_, after) = ask();
@@ -331,9 +345,11 @@ unsafe fn gpu_allocator(s: &Scope<'_>) -> anyhow::Result<()> {
     s.dispatch(commands, &kernel, set, 32);
     s.finish(commands)?;
     let got = std::slice::from_raw_parts(pointer(2)?, 4096).to_vec();
-    let computed = s
-        .report
-        .expect("computed", got, &to_bytes(&combined(&inputs[0], &inputs[1])));
+    let computed = s.report.expect(
+        "computed",
+        got,
+        &to_bytes(&combined(&inputs[0], &inputs[1])),
+    );
     for (buffer, allocation, _, _) in live {
         device.destroy_buffer(buffer, None);
         allocator.free(allocation)?;
@@ -361,7 +377,10 @@ unsafe fn many(s: &Scope<'_>) -> anyhow::Result<()> {
     }
     s.finish(commands)?;
     for (index, buffer) in buffers.iter().enumerate() {
-        ensure!(buffer.words() == [index as u32; 64], "buffer {index} of {count}");
+        ensure!(
+            buffer.words() == [index as u32; 64],
+            "buffer {index} of {count}"
+        );
     }
     Ok(())
 }
@@ -381,7 +400,10 @@ unsafe fn four_gib(s: &Scope<'_>) -> anyhow::Result<()> {
         .instance
         .get_physical_device_properties2(s.gpu.physical, &mut properties);
     require(maintenance4.max_buffer_size >= size, "buffers of 4 GiB")?;
-    require(maintenance3.max_memory_allocation_size >= size, "memory of 4 GiB")?;
+    require(
+        maintenance3.max_memory_allocation_size >= size,
+        "memory of 4 GiB",
+    )?;
     let heap = s.gpu.memory.memory_heaps[0].size;
     require(heap >= size + (1 << 30), "a heap of 5 GiB")?;
     let device = s.device();
@@ -439,9 +461,18 @@ void main() {
     for place in places {
         for i in place..place + 32 {
             // Places 1 and 2 overlap in 16 words.
-            let times = places.iter().filter(|p| (**p..**p + 32).contains(&i)).count();
-            expected.push((i as u32).wrapping_mul(3).wrapping_mul(times as u32).wrapping_add(7));
+            let times = places
+                .iter()
+                .filter(|p| (**p..**p + 32).contains(&i))
+                .count();
+            expected.push(
+                (i as u32)
+                    .wrapping_mul(3)
+                    .wrapping_mul(times as u32)
+                    .wrapping_add(7),
+            );
         }
     }
-    s.report.expect("target", target.bytes(), &to_bytes(&expected))
+    s.report
+        .expect("target", target.bytes(), &to_bytes(&expected))
 }

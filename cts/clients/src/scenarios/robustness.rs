@@ -81,7 +81,8 @@ void main() {{
         }
     }
     s.report.expect("read", result.bytes(), &to_bytes(&read))?;
-    s.report.expect("written", target.bytes(), &to_bytes(&written))
+    s.report
+        .expect("written", target.bytes(), &to_bytes(&written))
 }
 
 unsafe fn uniform(s: &Scope<'_>) -> anyhow::Result<()> {
@@ -117,7 +118,8 @@ void main() {
         if at < 64 { input[64 + at] } else { 0 }
     };
     let expected: Vec<u32> = (0..128).map(value).collect();
-    s.report.expect("result", result.bytes(), &to_bytes(&expected))
+    s.report
+        .expect("result", result.bytes(), &to_bytes(&expected))
 }
 
 /// With the first generation's robustness, too: accesses outside of one buffer leave others alone.
@@ -169,7 +171,10 @@ void main() {
     let all = std::slice::from_raw_parts(mapped, 3 * stride as usize);
     let stride = stride as usize;
     for (name, range) in [("before", 0..stride), ("behind", 2 * stride..3 * stride)] {
-        ensure!(all[range].iter().all(|b| *b == 0x11), "the buffer {name} was written");
+        ensure!(
+            all[range].iter().all(|b| *b == 0x11),
+            "the buffer {name} was written"
+        );
     }
     let inside = &all[stride..stride + 4096];
     s.report.expect("inside", inside.to_vec(), &[0xff; 4096])

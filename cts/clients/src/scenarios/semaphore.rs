@@ -56,7 +56,8 @@ unsafe fn steps(s: &Scope<'_>, count: u32) -> anyhow::Result<(Buffer, Vec<vk::Co
 
 fn expect(s: &Scope<'_>, name: &str, values: &Buffer, adds: &[u32]) -> anyhow::Result<()> {
     let value = stepped(0, adds.iter().copied());
-    s.report.expect(name, values.bytes(), &to_bytes(&[value; 1024]))
+    s.report
+        .expect(name, values.bytes(), &to_bytes(&[value; 1024]))
 }
 
 /// Fences signalled from the start, by work, by nothing; resets; waits with time-outs.
@@ -64,21 +65,33 @@ unsafe fn fences(s: &Scope<'_>) -> anyhow::Result<()> {
     let device = s.device();
     let (values, recorded) = steps(s, 1)?;
     let signalled = s.fence(vk::FenceCreateFlags::SIGNALED)?;
-    ensure!(device.get_fence_status(signalled)?, "created signalled, and is not");
+    ensure!(
+        device.get_fence_status(signalled)?,
+        "created signalled, and is not"
+    );
     s.wait(&[signalled])?;
     device.reset_fences(&[signalled])?;
-    ensure!(!device.get_fence_status(signalled)?, "reset, and is signalled");
+    ensure!(
+        !device.get_fence_status(signalled)?,
+        "reset, and is signalled"
+    );
     let never = s.fence(vk::FenceCreateFlags::empty())?;
     for timeout in [0, 1_000_000] {
         let result = device.wait_for_fences(&[never], true, timeout);
-        ensure!(result == Err(vk::Result::TIMEOUT), "a wait in vain: {result:?}");
+        ensure!(
+            result == Err(vk::Result::TIMEOUT),
+            "a wait in vain: {result:?}"
+        );
     }
     let submit = [vk::SubmitInfo::default().command_buffers(&recorded)];
     device.queue_submit(s.gpu.queue, &submit, signalled)?;
     // One of the two is enough.
     device.wait_for_fences(&[never, signalled], false, TIMEOUT)?;
     let both = device.wait_for_fences(&[never, signalled], true, 1_000_000);
-    ensure!(both == Err(vk::Result::TIMEOUT), "a wait for both: {both:?}");
+    ensure!(
+        both == Err(vk::Result::TIMEOUT),
+        "a wait for both: {both:?}"
+    );
     device.queue_submit(s.gpu.queue, &[], never)?;
     device.wait_for_fences(&[never, signalled], true, TIMEOUT)?;
     expect(s, "values", &values, &[1])
@@ -173,13 +186,19 @@ unsafe fn timeline_host(s: &Scope<'_>) -> anyhow::Result<()> {
         .values(&values);
     for timeout in [0, 2_000_000] {
         let result = device.wait_semaphores(&info, timeout);
-        ensure!(result == Err(vk::Result::TIMEOUT), "a wait in vain: {result:?}");
+        ensure!(
+            result == Err(vk::Result::TIMEOUT),
+            "a wait in vain: {result:?}"
+        );
     }
     let signal = vk::SemaphoreSignalInfo::default()
         .semaphore(semaphore)
         .value(1 << 40);
     device.signal_semaphore(&signal)?;
-    ensure!(device.get_semaphore_counter_value(semaphore)? == 1 << 40, "the counter's value");
+    ensure!(
+        device.get_semaphore_counter_value(semaphore)? == 1 << 40,
+        "the counter's value"
+    );
     wait_for(s, semaphore, 1 << 40)
 }
 

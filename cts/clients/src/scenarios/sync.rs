@@ -45,7 +45,8 @@ unsafe fn step(s: &Scope<'_>, commands: vk::CommandBuffer, kernel: &Kernel, add:
 fn expect(s: &Scope<'_>, name: &str, values: &Buffer, adds: &[u32]) -> anyhow::Result<()> {
     let value = stepped(0, adds.iter().copied());
     let count = values.size as usize / 4;
-    s.report.expect(name, values.bytes(), &to_bytes(&vec![value; count]))
+    s.report
+        .expect(name, values.bytes(), &to_bytes(&vec![value; count]))
 }
 
 fn access() -> vk::AccessFlags {
@@ -135,7 +136,10 @@ unsafe fn event(s: &Scope<'_>) -> anyhow::Result<vk::Event> {
 unsafe fn event_device(s: &Scope<'_>) -> anyhow::Result<()> {
     let (kernel, values, commands) = chain(s)?;
     let (device, event, last) = (s.device(), event(s)?, event(s)?);
-    ensure!(!device.get_event_status(event)?, "an event is set when created");
+    ensure!(
+        !device.get_event_status(event)?,
+        "an event is set when created"
+    );
     let memory = [vk::MemoryBarrier::default()
         .src_access_mask(access())
         .dst_access_mask(access())];
@@ -149,10 +153,19 @@ unsafe fn event_device(s: &Scope<'_>) -> anyhow::Result<()> {
     device.cmd_set_event(commands, last, STAGE);
     s.finish(commands)?;
     expect(s, "values", &values, &[1, 2, 3, 4, 5])?;
-    ensure!(!device.get_event_status(event)?, "an event that was reset is set");
-    ensure!(device.get_event_status(last)?, "an event that was set is not");
+    ensure!(
+        !device.get_event_status(event)?,
+        "an event that was reset is set"
+    );
+    ensure!(
+        device.get_event_status(last)?,
+        "an event that was set is not"
+    );
     device.reset_event(last)?;
-    ensure!(!device.get_event_status(last)?, "reset by the host, still set");
+    ensure!(
+        !device.get_event_status(last)?,
+        "reset by the host, still set"
+    );
     Ok(())
 }
 
@@ -175,7 +188,10 @@ unsafe fn event_host(s: &Scope<'_>) -> anyhow::Result<()> {
     let submit = vk::SubmitInfo::default().command_buffers(&all);
     device.queue_submit(s.gpu.queue, &[submit], fence)?;
     std::thread::sleep(Duration::from_millis(50));
-    ensure!(!device.get_fence_status(fence)?, "it ran past an event that is not set");
+    ensure!(
+        !device.get_fence_status(fence)?,
+        "it ran past an event that is not set"
+    );
     device.set_event(event)?;
     s.wait(&[fence])?;
     expect(s, "values", &values, &[7, 8])

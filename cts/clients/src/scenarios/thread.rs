@@ -20,9 +20,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
 const THREADS: u32 = 4;
 
 /// Runs a function in each of several threads and gives the results in order.
-fn in_threads<T: Send>(
-    run: impl Fn(u32) -> anyhow::Result<T> + Sync,
-) -> anyhow::Result<Vec<T>> {
+fn in_threads<T: Send>(run: impl Fn(u32) -> anyhow::Result<T> + Sync) -> anyhow::Result<Vec<T>> {
     std::thread::scope(|scope| {
         let run = &run;
         let threads: Vec<_> = (0..THREADS)
@@ -63,7 +61,8 @@ unsafe fn recording(s: &Scope<'_>) -> anyhow::Result<()> {
         let first = 100 * thread as u32;
         let value = stepped(0, first..first + 50);
         let name = format!("thread {thread}");
-        s.report.expect(&name, values.bytes(), &to_bytes(&[value; 1024]))?;
+        s.report
+            .expect(&name, values.bytes(), &to_bytes(&[value; 1024]))?;
     }
     Ok(())
 }
@@ -155,7 +154,8 @@ unsafe fn creation(s: &Scope<'_>) -> anyhow::Result<()> {
         }
     })?;
     for (thread, (got, expected)) in results.into_iter().enumerate() {
-        s.report.expect(&format!("thread {thread}"), got, &expected)?;
+        s.report
+            .expect(&format!("thread {thread}"), got, &expected)?;
     }
     Ok(())
 }

@@ -161,7 +161,13 @@ unsafe fn fill_(s: &Scope<'_>) -> anyhow::Result<()> {
     }
     // The rest, after what is left as it was.
     at += 12;
-    device.cmd_fill_buffer(commands, buffer.handle, at as u64, vk::WHOLE_SIZE, 0xdead_beef);
+    device.cmd_fill_buffer(
+        commands,
+        buffer.handle,
+        at as u64,
+        vk::WHOLE_SIZE,
+        0xdead_beef,
+    );
     let rest = expected.len() - at;
     fill(&mut expected, at, rest, 0xdead_beef);
     let mut odd = Vec::new();
@@ -188,7 +194,10 @@ unsafe fn update(s: &Scope<'_>) -> anyhow::Result<()> {
     let buffer = filled(s, &expected)?;
     let commands = s.commands(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT)?;
     let mut at = 4;
-    for (round, size) in [4, 8, 12, 16, 20, 60, 64, 68, 1024, 4100, 65_536].iter().enumerate() {
+    for (round, size) in [4, 8, 12, 16, 20, 60, 64, 68, 1024, 4100, 65_536]
+        .iter()
+        .enumerate()
+    {
         let mut data = bytes(210 + round as u32, *size);
         s.device()
             .cmd_update_buffer(commands, buffer.handle, at as u64, &data);

@@ -30,7 +30,12 @@ struct Record {
     after: u32,
 }
 
-fn entry(binding: u32, ty: vk::DescriptorType, count: u32, offset: usize) -> vk::DescriptorUpdateTemplateEntry {
+fn entry(
+    binding: u32,
+    ty: vk::DescriptorType,
+    count: u32,
+    offset: usize,
+) -> vk::DescriptorUpdateTemplateEntry {
     vk::DescriptorUpdateTemplateEntry {
         dst_binding: binding,
         dst_array_element: 0,
@@ -105,7 +110,8 @@ unsafe fn push(s: &Scope<'_>) -> anyhow::Result<()> {
     }
     let results = [s.buffer(256)?, s.buffer(256)?, s.buffer(256)?];
     let commands = s.commands(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT)?;
-    s.device().cmd_bind_pipeline(commands, COMPUTE, kernel.pipeline);
+    s.device()
+        .cmd_bind_pipeline(commands, COMPUTE, kernel.pipeline);
     let write = |binding: u32, buffer: &Buffer| {
         let info = [buffer.whole()];
         let write = vk::WriteDescriptorSet::default()
@@ -129,7 +135,8 @@ unsafe fn push(s: &Scope<'_>) -> anyhow::Result<()> {
         let a = &inputs[if round == 2 { 4 } else { 0 }];
         let expected = combined(a, &inputs[2 * round + 1]);
         let name = format!("round {round}");
-        s.report.expect(&name, result.bytes(), &to_bytes(&expected))?;
+        s.report
+            .expect(&name, result.bytes(), &to_bytes(&expected))?;
     }
     Ok(())
 }
@@ -152,7 +159,8 @@ unsafe fn push_template(s: &Scope<'_>) -> anyhow::Result<()> {
     s.at_end(move |device| device.destroy_descriptor_update_template(template, None));
     let records = records(&buffers);
     let commands = s.commands(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT)?;
-    s.device().cmd_bind_pipeline(commands, COMPUTE, kernel.pipeline);
+    s.device()
+        .cmd_bind_pipeline(commands, COMPUTE, kernel.pipeline);
     push.cmd_push_descriptor_set_with_template(
         commands,
         template,
@@ -169,7 +177,12 @@ unsafe fn push_template(s: &Scope<'_>) -> anyhow::Result<()> {
 unsafe fn inline_set(s: &Scope<'_>) -> anyhow::Result<(Kernel, vk::DescriptorSet)> {
     require(s.gpu.features.inline_uniform_block, "inlineUniformBlock")?;
     let set_layout = s.set_layout(
-        &[(0, STORAGE, 1), (1, INLINE, 192), (2, INLINE, 16), (5, STORAGE, 1)],
+        &[
+            (0, STORAGE, 1),
+            (1, INLINE, 192),
+            (2, INLINE, 16),
+            (5, STORAGE, 1),
+        ],
         vk::DescriptorSetLayoutCreateFlags::empty(),
     )?;
     let layout = s.pipeline_layout(&[set_layout], 0)?;
@@ -197,8 +210,8 @@ void main() {
             descriptor_count: 208,
         },
     ];
-    let mut blocks =
-        vk::DescriptorPoolInlineUniformBlockCreateInfo::default().max_inline_uniform_block_bindings(2);
+    let mut blocks = vk::DescriptorPoolInlineUniformBlockCreateInfo::default()
+        .max_inline_uniform_block_bindings(2);
     let info = vk::DescriptorPoolCreateInfo::default()
         .max_sets(1)
         .pool_sizes(&sizes)
