@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agx_sim::config::SimConfig;
+use agx_sim::fault::FaultKind;
 use agx_sim::kernel::SimDevice;
 use agx_uapi::abi::DmaBufAccess;
 use agx_uapi::{
@@ -587,6 +588,34 @@ fn implicit_fences_travel_with_the_buffer() {
     rig.mock.open(stream(0));
     assert!(readable(&for_writer, Some(&soon)) && readable(&after_reader, Some(&soon)));
     assert!(readable(&export(DmaBufAccess::WRITE), Some(&AT_ONCE)));
+}
+
+/// How a submit ended is told by its own fence, not by a timeline that it is a point of.
+#[test]
+fn sync_files_tell_how_it_ended() {
+    let rig = Rig::new(Chip::M4);
+    let (sync, timeline) = (rig.sync(), rig.sync());
+    assert_eq!(rig.kernel.syncobj_status(sync), Err(Errno::EINVAL));
+    rig.kernel.syncobj_signal(&[sync]).unwrap();
+    assert_eq!(rig.kernel.syncobj_status(sync), Ok(Some(Ok(()))));
+    rig.mock.close(stream(0));
+    rig.mock.fail(stream(0), FaultKind::Watchdog { limit: 1 });
+    let signals = [SyncPoint::Binary(sync), SyncPoint::Timeline(timeline, 1)];
+    rig.submit(rig.queue, &[], &signals, &[stream(0)]);
+    let files = [sync, timeline].map(|sync| rig.kernel.sync_file_export(sync).unwrap());
+    let status = |n: usize| rig.kernel.sync_file_status(files[n].as_fd());
+    assert_eq!([status(0), status(1)], [Ok(None), Ok(None)]);
+    rig.mock.open(stream(0));
+    let waited = rig.kernel.syncobj_wait(&[sync], WaitFlags::ALL, patience());
+    assert_eq!(waited, Ok(0), "a wait only tells that it is over");
+    assert_eq!(status(0), Ok(Some(Err(Errno::ETIMEDOUT))));
+    assert_eq!(status(1), Ok(Some(Ok(()))));
+    assert_eq!(rig.kernel.syncobj_status(timeline), Ok(Some(Ok(()))));
+    let other = std::fs::File::open("/dev/null").unwrap();
+    assert_eq!(
+        rig.kernel.sync_file_status(other.as_fd()),
+        Err(Errno::ENOTTY)
+    );
 }
 
 #[test]

@@ -11,12 +11,18 @@ use crate::backend::Backend;
 use crate::debug;
 use crate::entry;
 use crate::error::VkResult;
+use crate::extensions::{self, Set};
 use crate::gpu::Gpu;
-use crate::host::HostAllocator;
+use crate::host::{HostAllocator, HostVec};
 use crate::instance::Instance;
+use crate::internal::Internal;
 use crate::object::{self, Object};
 use crate::physical_device::PhysicalDevice;
+use crate::physical_device::features::Enabled;
+use crate::pipeline;
 use crate::program::Arena;
+use crate::query_pool;
+use crate::queue::{self, Place, Queue};
 
 /// A device.
 pub(crate) struct Device {
@@ -26,14 +32,25 @@ pub(crate) struct Device {
     pub(crate) physical: vk::PhysicalDevice,
     /// Which of the two it is.
     pub(crate) chip: Chip,
+    /// Features that the application turned on.
+    pub(crate) features: Enabled,
+    /// Extensions that it enabled.
+    pub(crate) extensions: Set,
     /// The open file.
     pub(crate) kernel: Arc<dyn Kernel>,
     /// Its memory.
     pub(crate) gpu: Arc<Gpu>,
     /// Where shaders are entered.
     pub(crate) arena: Arc<Arena>,
+    /// The driver's own shaders.
+    pub(crate) internal: Internal,
+    /// Its shaders.
+    pub(crate) shaders: pipeline::Store,
+    /// Where firmware writes timestamps.
+    pub(crate) timestamps: query_pool::Heap,
     backend: Backend,
     lost: AtomicBool,
+    queues: HostVec<vk::Queue>,
 }
 
 impl Object for Device {
@@ -41,6 +58,15 @@ impl Object for Device {
 }
 
 impl Device {
+    /// The instance that it comes from.
+    pub(crate) fn instance(&self) -> &Instance {
+        // SAFETY: both outlive the device and are not changed while it lives.
+        unsafe {
+            let physical = object::get::<PhysicalDevice>(self.physical);
+            object::get::<Instance>(physical.instance)
+        }
+    }
+
     /// The allocator for an object of this device.
     ///
     /// # Safety
@@ -76,6 +102,71 @@ impl Device {
     }
 }
 
+impl Device {
+    fn create_queues(&mut self, handle: vk::Device, info: &vk::DeviceCreateInfo<'_>) -> VkResult {
+        // SAFETY: valid by the specification.
+        let wanted =
+            unsafe { entry::slice(info.p_queue_create_infos, info.queue_create_info_count) };
+        for info in wanted {
+            // SAFETY: as above.
+            let priorities = unsafe { entry::slice(info.p_queue_priorities, info.queue_count) };
+            for (index, priority) in (0..).zip(priorities) {
+                let place = Place {
+                    family: info.queue_family_index,
+                    index,
+                    flags: info.flags,
+                };
+                self.queues
+                    .try_reserve(1)
+                    .map_err(|_| vk::Result::ERROR_OUT_OF_HOST_MEMORY)?;
+                let queue = Queue::new(handle, &self.gpu, self.host, place, *priority)?;
+                self.queues.push(object::create(self.host, queue)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Its queues.
+    pub(crate) fn queues(&self) -> impl Iterator<Item = &Queue> {
+        // SAFETY: they are destroyed with the device.
+        self.queues
+            .iter()
+            .map(|queue| unsafe { object::get(*queue) })
+    }
+
+    /// The queue at a place; null when there is none.
+    pub(crate) fn queue(&self, place: Place) -> vk::Queue {
+        let found = self.queues().find(|queue| queue.place == place);
+        found.map_or(vk::Queue::null(), object::handle_of)
+    }
+
+    /// Looks how submits ended that are over. For whoever has seen that something is.
+    ///
+    /// # Errors
+    /// [`vk::Result::ERROR_DEVICE_LOST`] when one failed.
+    pub(crate) fn inspect(&self) -> VkResult {
+        for queue in self.queues() {
+            queue.inspect().map_err(|errno| queue::lost(self, errno))?;
+        }
+        self.check()
+    }
+}
+
+/// Destroys a device and its queues.
+///
+/// # Safety
+/// No one uses them any more.
+unsafe fn destroy(host: HostAllocator, device: vk::Device) {
+    // SAFETY: the caller's promise. Threads of queues use the device until they have ended.
+    unsafe {
+        let this = object::get::<Device>(device);
+        for queue in &this.queues {
+            object::destroy::<Queue>(this.host, *queue);
+        }
+        object::destroy::<Device>(host, device);
+    }
+}
+
 impl Drop for Device {
     fn drop(&mut self) {
         self.gpu.close();
@@ -91,12 +182,19 @@ pub(crate) unsafe extern "system" fn create_device(
 ) -> vk::Result {
     entry::try_guard("vkCreateDevice", || {
         // SAFETY: valid by the specification.
-        let (this, _info, host) = unsafe {
+        let (this, info, host) = unsafe {
             let this = object::get::<PhysicalDevice>(physical);
             let instance = object::get::<Instance>(this.instance);
             let scope = vk::SystemAllocationScope::DEVICE;
             let host = HostAllocator::choose(allocator, &instance.host, scope);
             (this, &*info, host)
+        };
+        // SAFETY: valid by the specification.
+        let (extensions, features) = unsafe {
+            (
+                extensions::device_enabled(info)?,
+                Enabled::from_create_info(this, info)?,
+            )
         };
         let kernel = this.backend.open()?;
         let gpu = Gpu::new(kernel.clone())?;
@@ -107,13 +205,26 @@ pub(crate) unsafe extern "system" fn create_device(
                 host,
                 physical,
                 chip: this.chip,
+                features,
+                extensions,
                 kernel,
                 gpu,
                 arena,
+                internal: Internal::default(),
+                shaders: pipeline::Store::default(),
                 backend: this.backend.clone(),
                 lost: AtomicBool::new(false),
+                timestamps: query_pool::Heap::default(),
+                queues: host.vec(),
             },
         )?;
+        // SAFETY: just created and not known to anyone else.
+        let made = unsafe { object::get_mut::<Device>(handle) };
+        if let Err(error) = made.create_queues(handle, info) {
+            // SAFETY: as above.
+            unsafe { destroy(host, handle) };
+            return Err(error);
+        }
         // SAFETY: valid by the specification.
         unsafe { *device = handle };
         Ok(())
@@ -133,7 +244,7 @@ pub(crate) unsafe extern "system" fn destroy_device(
             };
             let scope = vk::SystemAllocationScope::DEVICE;
             let host = HostAllocator::choose(allocator, &this.host, scope);
-            object::destroy::<Device>(host, device);
+            destroy(host, device);
         }
     });
 }

@@ -4,11 +4,16 @@
 use ash::vk;
 
 use crate::backend::Backend;
+use crate::debug;
 use crate::entry;
 use crate::error::VkResult;
+use crate::extensions::{self, Set};
 use crate::host::{HostAllocator, HostVec};
 use crate::object::{self, Object};
 use crate::physical_device::PhysicalDevice;
+
+/// The version of Vulkan that the driver follows: the newest patch that ash's definitions know.
+pub(crate) const API_VERSION: u32 = vk::make_api_version(0, 1, 3, vk::HEADER_VERSION);
 
 /// An instance.
 pub(crate) struct Instance {
@@ -17,7 +22,7 @@ pub(crate) struct Instance {
     /// The version that the application asked for; [`vk::API_VERSION_1_0`] when it did not say.
     pub(crate) api_version: u32,
     /// Extensions that the application enabled.
-    pub(crate) extensions: HostVec<&'static str>,
+    pub(crate) extensions: Set,
     physical_devices: HostVec<vk::PhysicalDevice>,
 }
 
@@ -38,6 +43,15 @@ pub(crate) unsafe extern "system" fn create_instance(
             let scope = vk::SystemAllocationScope::INSTANCE;
             (&*info, HostAllocator::choose(allocator, &global, scope))
         };
+        if info.enabled_layer_count != 0 {
+            debug::error(&"the driver has no layers; the loader loads them");
+            return Err(vk::Result::ERROR_LAYER_NOT_PRESENT);
+        }
+        // SAFETY: valid by the specification.
+        let extensions = unsafe {
+            let names = info.pp_enabled_extension_names;
+            Set::named(extensions::INSTANCE, names, info.enabled_extension_count)?
+        };
         // SAFETY: null or valid by the specification.
         let application = unsafe { info.p_application_info.as_ref() };
         let made = Instance {
@@ -46,7 +60,7 @@ pub(crate) unsafe extern "system" fn create_instance(
                 .map(|application| application.api_version)
                 .filter(|version| *version != 0)
                 .unwrap_or(vk::API_VERSION_1_0),
-            extensions: host.vec(),
+            extensions,
             physical_devices: host.vec(),
         };
         let handle = object::create(host, made)?;
@@ -98,6 +112,11 @@ unsafe fn destroy(host: HostAllocator, instance: vk::Instance) {
 }
 
 impl Instance {
+    /// The GPUs that it found.
+    pub(crate) fn physical_devices(&self) -> &[vk::PhysicalDevice] {
+        &self.physical_devices
+    }
+
     fn find_devices(&mut self, handle: vk::Instance) -> VkResult {
         let Some(backend) = Backend::choose() else {
             return Ok(());
@@ -124,5 +143,41 @@ pub(crate) unsafe extern "system" fn enumerate_physical_devices(
             let this = object::get::<Instance>(instance);
             entry::enumerate(this.physical_devices.iter().copied(), count, devices)
         }
+    })
+}
+
+/// vkEnumerateInstanceVersion.
+pub(crate) unsafe extern "system" fn enumerate_version(version: *mut u32) -> vk::Result {
+    entry::try_guard("vkEnumerateInstanceVersion", || {
+        // SAFETY: valid by the specification.
+        unsafe { *version = API_VERSION };
+        Ok(())
+    })
+}
+
+/// vkEnumerateInstanceExtensionProperties.
+pub(crate) unsafe extern "system" fn enumerate_extensions(
+    layer: *const std::ffi::c_char,
+    count: *mut u32,
+    properties: *mut vk::ExtensionProperties,
+) -> vk::Result {
+    entry::try_guard("vkEnumerateInstanceExtensionProperties", || {
+        if !layer.is_null() {
+            return Err(vk::Result::ERROR_LAYER_NOT_PRESENT);
+        }
+        let all = extensions::properties(extensions::INSTANCE);
+        // SAFETY: valid by the specification.
+        unsafe { entry::enumerate(all, count, properties) }
+    })
+}
+
+/// vkEnumerateInstanceLayerProperties: drivers have no layers.
+pub(crate) unsafe extern "system" fn enumerate_layers(
+    count: *mut u32,
+    properties: *mut vk::LayerProperties,
+) -> vk::Result {
+    entry::try_guard("vkEnumerateInstanceLayerProperties", || {
+        // SAFETY: valid by the specification.
+        unsafe { entry::enumerate(std::iter::empty(), count, properties) }
     })
 }

@@ -7,15 +7,31 @@
 //! functions.
 
 pub mod entry;
+pub mod extensions;
 
 mod backend;
+mod buffer;
+mod calibration;
 mod command;
 mod debug;
+mod descriptor;
 mod device;
 mod error;
+mod event;
+mod fence;
 mod gpu;
 mod host;
 mod instance;
+mod internal;
+mod memory;
 mod object;
 mod physical_device;
+mod pipeline;
+mod pipeline_layout;
 mod program;
+mod query_pool;
+mod queue;
+mod semaphore;
+mod shader_module;
+mod shared;
+mod sync;

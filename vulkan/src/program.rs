@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use agx_compiler::binary::{Pointer, ShaderBinary};
 use agx_hw::arena::{Block, BlockOffset, Header, Kind, Target};
 use agx_hw::cdm::LocalSize;
-use agx_hw::launcher::{Frame, Storage};
-use agx_hw::window::{CodeAddress, EntryOffset};
+use agx_hw::launcher::{Frame, Launcher, Storage, Template};
+use agx_hw::window::CodeAddress;
 use ash::vk;
 
 use crate::debug;
@@ -26,16 +26,12 @@ const BODY_ALIGN: u64 = 64;
 
 /// A shader that can be launched.
 pub(crate) struct Program {
-    /// Where launch programs enter it.
-    pub(crate) entry: EntryOffset,
     /// Its workgroup.
     pub(crate) local: LocalSize,
     /// The pointers it wants, in order.
     pub(crate) pointers: Box<[Pointer]>,
-    /// Its threadgroup memory.
-    pub(crate) storage: Storage,
-    /// Its publications and scratch.
-    pub(crate) frame: Frame,
+    /// Its launch programs, all but the root record's address.
+    pub(crate) launcher: Template,
     /// Bytes of device memory for each workgroup ([`Pointer::WorkgroupBuffer`]).
     pub(crate) workgroup_buffer_bytes: u32,
     arena: Arc<Arena>,
@@ -134,21 +130,22 @@ impl Program {
         arena: &Arc<Arena>,
         binary: &ShaderBinary,
     ) -> VkResult<Program> {
-        let frame = Frame::new(
-            binary.publications,
-            binary.scratch_bytes,
-            binary.spill_bytes,
-        );
+        let local = LocalSize::new(binary.workgroup_size.map(u32::from)).map_err(record)?;
         let body = gpu.allocate(Zone::Code, binary.code.len() as u64, BODY_ALIGN)?;
         // SAFETY: just allocated.
         unsafe { body.write(0, &binary.code) };
         let block = arena.take()?;
+        let launcher = match template(binary, block) {
+            Ok(launcher) => launcher,
+            Err(error) => {
+                arena.give_back(block);
+                return Err(record(error));
+            }
+        };
         let program = Program {
-            entry: block.entry(),
-            local: LocalSize::new(binary.workgroup_size.map(u32::from)).map_err(record)?,
+            local,
             pointers: binary.pointers.clone().into_boxed_slice(),
-            storage: Storage::threadgroup(binary.threadgroup_bytes).map_err(record)?,
-            frame: frame.map_err(record)?,
+            launcher,
             workgroup_buffer_bytes: binary.workgroup_buffer_bytes,
             arena: arena.clone(),
             block,
@@ -162,6 +159,19 @@ impl Program {
     pub(crate) fn body(&self) -> u64 {
         self.body.address()
     }
+}
+
+fn template(binary: &ShaderBinary, block: BlockOffset) -> agx_hw::Result<Template> {
+    // The compiler has checked that there are not too many.
+    let pointers = binary.pointers.len() as u8;
+    let mut launcher = Launcher::new(0, pointers, block.entry());
+    launcher.storage = Storage::threadgroup(binary.threadgroup_bytes)?;
+    launcher.frame = Frame::new(
+        binary.publications,
+        binary.scratch_bytes,
+        binary.spill_bytes,
+    )?;
+    Template::new(&launcher)
 }
 
 impl Drop for Program {

@@ -11,7 +11,7 @@ use agx_hw::cdm::{
     MAX_GROUPS, Occupancy, Record, records,
 };
 use agx_hw::launcher::{
-    Frame, InlineWord, Launcher, MAX_INLINE, Registers, SLOT_SIZE, Samples, Storage,
+    Frame, InlineWord, Launcher, MAX_INLINE, Registers, SLOT_SIZE, Samples, Storage, Template,
 };
 use agx_hw::lint;
 use agx_hw::root::{Direct, Graphics, Groups, RECORD_SIZE, Table};
@@ -326,6 +326,24 @@ proptest! {
                 prop_assert_eq!(entry.field(), field);
             }
         }
+    }
+
+    #[test]
+    fn templates_write_what_launchers_are(launcher in launcher(), at in launcher_address(), table in 1..VA_END / 8) {
+        let template = Template::new(&launcher);
+        prop_assert_eq!(template.is_err(), launcher.preamble.is_some());
+        let launcher = Launcher { table: 8 * table, preamble: None, ..launcher };
+        let template = Template::new(&launcher).unwrap();
+        let mut expected = [0xaa; 1024];
+        launcher.pack(at, &mut expected).unwrap();
+        let mut written = [0xbb; 1024];
+        template.write(8 * table, &mut written).unwrap();
+        prop_assert_eq!(written, expected);
+        prop_assert_eq!(template.size(), launcher.size().unwrap());
+        for bad in [0, 8 * table + 1, VA_END] {
+            prop_assert!(template.write(bad, &mut written).is_err());
+        }
+        prop_assert!(template.write(8, &mut written[..template.size() - 1]).is_err());
     }
 
     #[test]

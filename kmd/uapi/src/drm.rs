@@ -565,4 +565,23 @@ impl<N: Node> Kernel for Drm<N> {
         // SAFETY: no addresses in the structure.
         unsafe { self.call(ioctl::SYNCOBJ_FD_TO_HANDLE, &mut args) }
     }
+
+    fn sync_file_status(
+        &self,
+        sync_file: BorrowedFd<'_>,
+    ) -> Result<Option<Result<(), Errno>>, Errno> {
+        // Room for no fence: the status of all together is wanted.
+        let mut args = abi::SyncFileInfo::zeroed();
+        assert_eq!(ioctl::size(ioctl::SYNC_FILE_INFO), size_of_val(&args));
+        // SAFETY: the size is right; without room for fences no address is used.
+        repeat(&mut args, |arg| unsafe {
+            self.node
+                .sync_file_ioctl(sync_file, ioctl::SYNC_FILE_INFO, arg)
+        })?;
+        Ok(match args.status {
+            0 => None,
+            error if error < 0 => Some(Err(Errno(error.saturating_neg()))),
+            _ => Some(Ok(())),
+        })
+    }
 }

@@ -2,7 +2,7 @@
 //! The typed interface that the Vulkan driver uses.
 
 use core::ops::Range;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 use std::vec::Vec;
 
@@ -534,4 +534,25 @@ pub trait Kernel: Send + Sync {
     ///
     /// EINVAL for other files, ENOENT.
     fn sync_file_import(&self, sync: SyncHandle, file: BorrowedFd<'_>) -> Result<(), Errno>;
+
+    /// How what a sync file stands for ended; nothing while it has not. The one way to learn of a
+    /// failed submit: waits only tell that it is over (section 15).
+    ///
+    /// # Errors
+    ///
+    /// ENOTTY when the file is no sync file.
+    fn sync_file_status(
+        &self,
+        sync_file: BorrowedFd<'_>,
+    ) -> Result<Option<Result<(), Errno>>, Errno>;
+
+    /// As [`sync_file_status`](Self::sync_file_status), for the present fence of a binary sync
+    /// object. Timelines do not keep the errors of their fences.
+    ///
+    /// # Errors
+    ///
+    /// EINVAL without a fence, ENOENT, EMFILE.
+    fn syncobj_status(&self, sync: SyncHandle) -> Result<Option<Result<(), Errno>>, Errno> {
+        self.sync_file_status(self.sync_file_export(sync)?.as_fd())
+    }
 }

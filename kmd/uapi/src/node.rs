@@ -63,6 +63,28 @@ pub unsafe trait Node: Send + Sync {
         // SAFETY: passed on from the caller.
         unsafe { file_ioctl(dma_buf, request, arg) }
     }
+
+    /// Performs a request of sync files ([`TYPE_SYNC_FILE`](crate::abi::ioctl::TYPE_SYNC_FILE)) on
+    /// a file that a request of this or another device made.
+    ///
+    /// The default asks the kernel, which is right wherever the file is a true sync file.
+    ///
+    /// # Errors
+    ///
+    /// Those of the request; ENOTTY when the file is no sync file.
+    ///
+    /// # Safety
+    ///
+    /// As for [`ioctl`](Self::ioctl).
+    unsafe fn sync_file_ioctl(
+        &self,
+        sync_file: BorrowedFd<'_>,
+        request: u32,
+        arg: *mut c_void,
+    ) -> Result<(), Errno> {
+        // SAFETY: passed on from the caller.
+        unsafe { file_ioctl(sync_file, request, arg) }
+    }
 }
 
 /// An ioctl of which only the number is known here.

@@ -38,8 +38,8 @@ struct Seen {
     argument: Vec<u8>,
     /// What user pointers showed.
     inputs: Vec<Vec<u8>>,
-    /// Whether it went to this dma-buf instead of the DRM file.
-    dma_buf: Option<i32>,
+    /// Whether it went to this dma-buf or sync file instead of the DRM file.
+    file: Option<i32>,
 }
 
 #[derive(Default)]
@@ -54,12 +54,7 @@ impl Recorder {
     /// # Safety
     ///
     /// As for `Node::ioctl`, with pointers as the next script says.
-    unsafe fn serve(
-        &self,
-        dma_buf: Option<i32>,
-        request: u32,
-        arg: *mut c_void,
-    ) -> Result<(), Errno> {
+    unsafe fn serve(&self, file: Option<i32>, request: u32, arg: *mut c_void) -> Result<(), Errno> {
         let script = self
             .scripts
             .lock()
@@ -93,7 +88,7 @@ impl Recorder {
             request,
             argument: shown,
             inputs,
-            dma_buf,
+            file,
         });
         for (offset, bytes) in script.result {
             argument[offset..offset + bytes.len()].copy_from_slice(&bytes);
@@ -123,6 +118,16 @@ unsafe impl Node for Recorder {
     ) -> Result<(), Errno> {
         // SAFETY: passed on.
         unsafe { self.serve(Some(dma_buf.as_raw_fd()), request, arg) }
+    }
+
+    unsafe fn sync_file_ioctl(
+        &self,
+        sync_file: BorrowedFd<'_>,
+        request: u32,
+        arg: *mut c_void,
+    ) -> Result<(), Errno> {
+        // SAFETY: passed on.
+        unsafe { self.serve(Some(sync_file.as_raw_fd()), request, arg) }
     }
 }
 
@@ -171,7 +176,7 @@ fn plain(request: u32, argument: &[u32]) -> Seen {
         request,
         argument: words(argument),
         inputs: vec![],
-        dma_buf: None,
+        file: None,
     }
 }
 
@@ -534,7 +539,7 @@ fn sharing_buffers() {
     assert_eq!(
         seen,
         Seen {
-            dma_buf: Some(fd),
+            file: Some(fd),
             ..expected
         }
     );
@@ -546,11 +551,35 @@ fn sharing_buffers() {
     assert_eq!(
         seen,
         Seen {
-            dma_buf: Some(fd),
+            file: Some(fd),
             ..plain(0x4008_6203, &[1, out as u32])
         }
     );
     assert_eq!(result, Ok(()));
+}
+
+#[test]
+fn how_a_sync_file_ended() {
+    let file = File::open("/dev/null").unwrap();
+    for (status, expected) in [
+        (0, None),
+        (1, Some(Ok(()))),
+        (-110, Some(Err(Errno::ETIMEDOUT))),
+    ] {
+        let script = returns(32, &[status as u32]);
+        let (seen, result) = call(script, |k| k.sync_file_status(file.as_fd()));
+        let expected_request = Seen {
+            file: Some(file.as_raw_fd()),
+            ..plain(0xc038_3e04, &[0; 14])
+        };
+        assert_eq!((seen, result), (expected_request, Ok(expected)));
+    }
+    let script = Script {
+        error: Some(Errno::ENOTTY),
+        ..Script::default()
+    };
+    let (_, result) = call(script, |k| k.sync_file_status(file.as_fd()));
+    assert_eq!(result, Err(Errno::ENOTTY));
 }
 
 #[test]

@@ -19,6 +19,7 @@ fn constants() -> Vec<(&'static str, u64)> {
     add("DRM_COMMAND_BASE", ioctl::COMMAND_BASE.into());
     add("DRM_IOCTL_BASE", ioctl::TYPE_DRM.into());
     add("DMA_BUF_BASE", ioctl::TYPE_DMA_BUF.into());
+    add("SYNC_IOC_MAGIC", ioctl::TYPE_SYNC_FILE.into());
     add(
         "DRM_ASAHI_FEATURE_SOFT_FAULTS",
         Features::SOFT_FAULTS.bits(),
@@ -198,6 +199,7 @@ fn ask_c(directory: &Path, expressions: &[(String, u64)]) -> Vec<u64> {
     let mut source = String::from(
         "#define _GNU_SOURCE\n#include <fcntl.h>\n#include <stddef.h>\n#include <stdio.h>\n\
          #include <sys/ioctl.h>\n#include <drm/asahi_drm.h>\n#include <linux/dma-buf.h>\n\
+         #include <linux/sync_file.h>\n\
          int main(void) {\n",
     );
     for (expression, _) in expressions {

@@ -10,7 +10,7 @@
 //! * `vm`, `address_space`: address spaces and binding;
 //! * `gem`, `prime`, `timestamp`: buffers, their sharing, and times written into them;
 //! * `queue`, `submit`, `scheduler`: accepting work and running it;
-//! * `fence`, `timeline`, `syncobj`, `syncobj_ioctl`, `files`: what is waited for.
+//! * `fence`, `timeline`, `syncobj`, `syncobj_ioctl`, `files`, `sync_file`: what is waited for.
 
 mod address_space;
 mod device;
@@ -24,6 +24,7 @@ mod prime;
 mod queue;
 mod scheduler;
 mod submit;
+mod sync_file;
 mod syncobj;
 mod syncobj_ioctl;
 mod time;

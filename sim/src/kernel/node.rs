@@ -17,6 +17,7 @@ use super::handles::{Handles, Ids};
 use super::prime;
 use super::queue::Queue;
 use super::scheduler::QueueKey;
+use super::sync_file;
 use super::syncobj::Syncobj;
 use super::timestamp::TimestampObject;
 use super::user;
@@ -196,6 +197,21 @@ unsafe impl Node for SimNode {
         dispatch! { request, arg;
             ioctl::DMA_BUF_EXPORT_SYNC_FILE => |args| prime::export_sync_file(dma_buf, args),
             ioctl::DMA_BUF_IMPORT_SYNC_FILE => |args| prime::import_sync_file(dma_buf, args),
+            ; |_| Err(Errno::ENOTTY)
+        }
+    }
+
+    unsafe fn sync_file_ioctl(
+        &self,
+        file: BorrowedFd<'_>,
+        request: u32,
+        arg: *mut c_void,
+    ) -> Result<(), Errno> {
+        if ioctl::kind(request) != ioctl::TYPE_SYNC_FILE {
+            return Err(Errno::ENOTTY);
+        }
+        dispatch! { request, arg;
+            ioctl::SYNC_FILE_INFO => |args| sync_file::info(file, args),
             ; |_| Err(Errno::ENOTTY)
         }
     }

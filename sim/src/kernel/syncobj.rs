@@ -107,6 +107,12 @@ impl Syncobj {
         self.state.lock().unwrap().payload.find(value)
     }
 
+    /// Whether it is used as a timeline.
+    #[must_use]
+    pub(crate) fn is_timeline(&self) -> bool {
+        matches!(self.state.lock().unwrap().payload, Payload::Timeline(_))
+    }
+
     /// The fence of a point, which is waited for if it is not there yet.
     ///
     /// # Errors

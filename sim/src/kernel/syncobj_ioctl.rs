@@ -16,6 +16,7 @@ use super::fence::Fence;
 use super::files::{self, Shared};
 use super::node::SimNode;
 use super::prime::sync_file;
+use super::sync_file::of_timeline;
 use super::syncobj::{self, Syncobj, Wait};
 use super::time::Deadline;
 use super::user::{self, with_fd};
@@ -89,7 +90,13 @@ impl SimNode {
             0
         };
         let shared = if flags.contains(HandleToFdFlags::EXPORT_SYNC_FILE) {
-            Shared::SyncFile(self.syncobj(args.handle)?.find(point)?)
+            let syncobj = self.syncobj(args.handle)?;
+            let fence = syncobj.find(point)?;
+            Shared::SyncFile(if syncobj.is_timeline() {
+                of_timeline(&fence)
+            } else {
+                fence
+            })
         } else if point != 0 {
             return Err(Errno::EINVAL);
         } else {

@@ -9,6 +9,7 @@
 
 mod emit;
 mod parse;
+mod template;
 
 use agx_isa::{FormId, Instr};
 use arrayvec::ArrayVec;
@@ -19,6 +20,8 @@ use crate::arena::{JUMP_SIZE, jump};
 use crate::bytes::head_mut;
 use crate::error::{Result, illegal, operand, unexpected};
 use crate::window::{CodeAddress, EntryOffset, LauncherAddress, check_va};
+
+pub use self::template::Template;
 
 const NAME: &str = "launcher";
 

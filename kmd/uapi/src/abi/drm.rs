@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-//! What the DRM core and dma-buf offer and this interface relies on (section 2).
+//! What the DRM core, dma-buf and sync files offer and this interface relies on (section 2).
 //!
-//! Layouts as in `drm/drm.h` and `linux/dma-buf.h` of Linux 6.16, the first with the Asahi header.
+//! Layouts as in `drm/drm.h`, `linux/dma-buf.h` and `linux/sync_file.h` of Linux 6.16, the first with the Asahi header.
 //! Older kernels take the longer structures too: what they do not know is zero here.
 
 use super::layout::{abi_flags, abi_struct};
@@ -265,5 +265,40 @@ abi_flags! {
         const READ = 1 << 0;
         /// Write.
         const WRITE = 1 << 1;
+    }
+}
+
+abi_struct! {
+    /// Argument of FILE_INFO, on a sync file.
+    pub struct SyncFileInfo = "sync_file_info", 56 {
+        /// Out: a name for people.
+        0 => name: [u8; 32],
+        /// Out: 0 pending, 1 signalled, or a negative error number.
+        32 => status: i32,
+        /// Must be 0.
+        36 => flags: u32,
+        /// Room for so many records, and out: how many fences there are. 0 asks for the file as a
+        /// whole.
+        40 => num_fences: u32,
+        /// Must be 0.
+        44 => pad: u32,
+        /// User address of [`SyncFenceInfo`] records.
+        48 => sync_fence_info: u64,
+    }
+}
+
+abi_struct! {
+    /// One fence of a sync file.
+    pub struct SyncFenceInfo = "sync_fence_info", 80 {
+        /// Its timeline's name.
+        0 => obj_name: [u8; 32],
+        /// Its driver's name.
+        32 => driver_name: [u8; 32],
+        /// As in [`SyncFileInfo`].
+        64 => status: i32,
+        /// 0.
+        68 => flags: u32,
+        /// When it was signalled, in nanoseconds.
+        72 => timestamp_ns: u64,
     }
 }

@@ -12,6 +12,8 @@ const IN_OUT: u32 = 3;
 pub const TYPE_DRM: u8 = b'd';
 /// Type byte of dma-buf requests.
 pub const TYPE_DMA_BUF: u8 = b'b';
+/// Type byte of sync file requests.
+pub const TYPE_SYNC_FILE: u8 = b'>';
 /// Number of the first driver-specific DRM request.
 pub const COMMAND_BASE: u8 = 0x40;
 
@@ -129,4 +131,7 @@ requests! {
     DMA_BUF_EXPORT_SYNC_FILE = "DMA_BUF_IOCTL_EXPORT_SYNC_FILE", IN_OUT, TYPE_DMA_BUF, 2, DmaBufExportSyncFile, 0xc008_6202;
     /// Sync file to a fence of a dma-buf; on the dma-buf.
     DMA_BUF_IMPORT_SYNC_FILE = "DMA_BUF_IOCTL_IMPORT_SYNC_FILE", IN, TYPE_DMA_BUF, 3, DmaBufImportSyncFile, 0x4008_6203;
+
+    /// How far a sync file is; on the sync file.
+    SYNC_FILE_INFO = "SYNC_IOC_FILE_INFO", IN_OUT, TYPE_SYNC_FILE, 4, SyncFileInfo, 0xc038_3e04;
 }

@@ -148,4 +148,6 @@ pub const LAYOUTS: &[Layout] = &[
     SyncobjTimelineArray::LAYOUT,
     DmaBufExportSyncFile::LAYOUT,
     DmaBufImportSyncFile::LAYOUT,
+    SyncFileInfo::LAYOUT,
+    SyncFenceInfo::LAYOUT,
 ];

@@ -27,9 +27,9 @@ pub use command::{BARRIER_EARLIER_SUBMITS, BARRIER_NONE, CmdHeader, cmd_type};
 pub use compute::CmdCompute;
 pub use drm::{
     DmaBufAccess, DmaBufExportSyncFile, DmaBufImportSyncFile, DrmVersion, FdToHandleFlags,
-    GemClose, HandleToFdFlags, PrimeFlags, PrimeHandle, SyncobjArray, SyncobjCreate,
-    SyncobjCreateFlags, SyncobjDestroy, SyncobjHandle, SyncobjQueryFlags, SyncobjTimelineArray,
-    SyncobjTimelineWait, SyncobjTransfer, SyncobjWait, SyncobjWaitFlags,
+    GemClose, HandleToFdFlags, PrimeFlags, PrimeHandle, SyncFenceInfo, SyncFileInfo, SyncobjArray,
+    SyncobjCreate, SyncobjCreateFlags, SyncobjDestroy, SyncobjHandle, SyncobjQueryFlags,
+    SyncobjTimelineArray, SyncobjTimelineWait, SyncobjTransfer, SyncobjWait, SyncobjWaitFlags,
 };
 pub use gem::{GemCreate, GemFlags, GemMmapOffset};
 pub use layout::{Field, LAYOUTS, Layout};

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+//! VkBuffer: a name for bytes of memory.
+
+use ash::vk;
+
+use crate::debug;
+use crate::device::Device;
+use crate::entry;
+use crate::error::VkResult;
+use crate::memory::{self, DeviceMemory};
+use crate::object::{self, Object};
+
+/// What offsets of buffers in memory are multiples of: a cache line, and enough for every access.
+const ALIGN: u64 = 64;
+/// Most bytes of a buffer: what is left of the address space for data, less much.
+pub(crate) const MAX_SIZE: u64 = 1 << 36;
+
+/// A buffer.
+pub(crate) struct Buffer {
+    /// The GPU's address of the first byte; 0 until memory is bound.
+    pub(crate) address: u64,
+    /// Bytes.
+    pub(crate) size: u64,
+}
+
+impl Object for Buffer {
+    type Handle = vk::Buffer;
+}
+
+impl Buffer {
+    /// How many bytes a range has that begins at an offset; never past the end.
+    pub(crate) fn range(&self, offset: u64, range: u64) -> u64 {
+        let rest = self.size.saturating_sub(offset);
+        match range {
+            vk::WHOLE_SIZE => rest,
+            range => range.min(rest),
+        }
+    }
+}
+
+/// vkCreateBuffer.
+pub(crate) unsafe extern "system" fn create_buffer(
+    device: vk::Device,
+    info: *const vk::BufferCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    buffer: *mut vk::Buffer,
+) -> vk::Result {
+    entry::try_guard("vkCreateBuffer", || {
+        // SAFETY: valid by the specification.
+        let (device, info) = unsafe { (object::get::<Device>(device), &*info) };
+        // SAFETY: as above.
+        let host = unsafe { device.allocator(allocator) };
+        let sparse = vk::BufferCreateFlags::SPARSE_BINDING
+            | vk::BufferCreateFlags::SPARSE_RESIDENCY
+            | vk::BufferCreateFlags::SPARSE_ALIASED
+            | vk::BufferCreateFlags::PROTECTED
+            | vk::BufferCreateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY;
+        if info.flags.intersects(sparse) {
+            debug::error(&format_args!(
+                "vkCreateBuffer: {:?} is not supported",
+                info.flags & sparse
+            ));
+            return Err(vk::Result::ERROR_FEATURE_NOT_PRESENT);
+        }
+        if info.size > MAX_SIZE {
+            debug::error(&format_args!(
+                "vkCreateBuffer: {} bytes, of {MAX_SIZE} that a buffer can have",
+                info.size
+            ));
+            return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
+        }
+        let made = Buffer {
+            address: 0,
+            size: info.size,
+        };
+        let handle = object::create(host, made)?;
+        // SAFETY: valid by the specification.
+        unsafe { *buffer = handle };
+        Ok(())
+    })
+}
+
+/// vkDestroyBuffer.
+pub(crate) unsafe extern "system" fn destroy_buffer(
+    device: vk::Device,
+    buffer: vk::Buffer,
+    allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    entry::guard("vkDestroyBuffer", || {
+        // SAFETY: valid by the specification; no one uses the buffer any more.
+        unsafe {
+            let device = object::get::<Device>(device);
+            object::destroy::<Buffer>(device.allocator(allocator), buffer);
+        }
+    });
+}
+
+fn requirements(size: u64) -> vk::MemoryRequirements {
+    vk::MemoryRequirements {
+        size: size.saturating_add(ALIGN - 1) / ALIGN * ALIGN,
+        alignment: ALIGN,
+        memory_type_bits: memory::ALL_TYPES,
+    }
+}
+
+/// Fills the structure and what is chained to it.
+///
+/// # Safety
+/// The structure is valid and no one else uses it.
+unsafe fn write_requirements(size: u64, to: *mut vk::MemoryRequirements2<'_>) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        (*to).memory_requirements = requirements(size);
+        for link in entry::chain_mut((*to).p_next) {
+            if (*link).s_type == vk::StructureType::MEMORY_DEDICATED_REQUIREMENTS {
+                // Buffers are as good inside other memory as alone.
+                let dedicated = link.cast::<vk::MemoryDedicatedRequirements<'_>>();
+                (*dedicated).prefers_dedicated_allocation = vk::FALSE;
+                (*dedicated).requires_dedicated_allocation = vk::FALSE;
+            }
+        }
+    }
+}
+
+/// vkGetBufferMemoryRequirements.
+pub(crate) unsafe extern "system" fn get_buffer_memory_requirements(
+    _device: vk::Device,
+    buffer: vk::Buffer,
+    to: *mut vk::MemoryRequirements,
+) {
+    entry::guard("vkGetBufferMemoryRequirements", || {
+        // SAFETY: valid by the specification.
+        unsafe { *to = requirements(object::get::<Buffer>(buffer).size) };
+    });
+}
+
+/// vkGetBufferMemoryRequirements2.
+pub(crate) unsafe extern "system" fn get_buffer_memory_requirements2(
+    _device: vk::Device,
+    info: *const vk::BufferMemoryRequirementsInfo2<'_>,
+    to: *mut vk::MemoryRequirements2<'_>,
+) {
+    entry::guard("vkGetBufferMemoryRequirements2", || {
+        // SAFETY: valid by the specification.
+        unsafe {
+            let size = object::get::<Buffer>((*info).buffer).size;
+            write_requirements(size, to);
+        }
+    });
+}
+
+/// vkGetDeviceBufferMemoryRequirements.
+pub(crate) unsafe extern "system" fn get_device_buffer_memory_requirements(
+    _device: vk::Device,
+    info: *const vk::DeviceBufferMemoryRequirements<'_>,
+    to: *mut vk::MemoryRequirements2<'_>,
+) {
+    entry::guard("vkGetDeviceBufferMemoryRequirements", || {
+        // SAFETY: valid by the specification.
+        unsafe { write_requirements((*(*info).p_create_info).size, to) };
+    });
+}
+
+/// Binds memory to a buffer.
+///
+/// # Safety
+/// Both handles are valid, and the buffer is externally synchronised.
+unsafe fn bind(buffer: vk::Buffer, memory: vk::DeviceMemory, offset: u64) -> VkResult {
+    // SAFETY: the caller's promise.
+    let (buffer, memory) = unsafe {
+        (
+            object::get_mut::<Buffer>(buffer),
+            object::get::<DeviceMemory>(memory),
+        )
+    };
+    let end = offset.checked_add(buffer.size);
+    if end.is_none_or(|end| end > memory.size()) {
+        debug::error(&format_args!(
+            "a buffer of {} bytes at offset {offset} does not fit into {} bytes of memory",
+            buffer.size,
+            memory.size()
+        ));
+        return Err(vk::Result::ERROR_UNKNOWN);
+    }
+    buffer.address = memory.address() + offset;
+    Ok(())
+}
+
+/// vkBindBufferMemory.
+pub(crate) unsafe extern "system" fn bind_buffer_memory(
+    _device: vk::Device,
+    buffer: vk::Buffer,
+    memory: vk::DeviceMemory,
+    offset: vk::DeviceSize,
+) -> vk::Result {
+    entry::try_guard("vkBindBufferMemory", || {
+        // SAFETY: valid and externally synchronised by the specification.
+        unsafe { bind(buffer, memory, offset) }
+    })
+}
+
+/// vkBindBufferMemory2.
+pub(crate) unsafe extern "system" fn bind_buffer_memory2(
+    _device: vk::Device,
+    count: u32,
+    infos: *const vk::BindBufferMemoryInfo<'_>,
+) -> vk::Result {
+    entry::try_guard("vkBindBufferMemory2", || {
+        let mut result = Ok(());
+        // SAFETY: valid and externally synchronised by the specification.
+        for info in unsafe { entry::slice(infos, count) } {
+            // SAFETY: as above.
+            let bound = unsafe { bind(info.buffer, info.memory, info.memory_offset) };
+            result = result.and(bound);
+        }
+        result
+    })
+}
+
+/// vkGetBufferDeviceAddress.
+pub(crate) unsafe extern "system" fn get_buffer_device_address(
+    _device: vk::Device,
+    info: *const vk::BufferDeviceAddressInfo<'_>,
+) -> vk::DeviceAddress {
+    entry::guard("vkGetBufferDeviceAddress", || {
+        // SAFETY: valid by the specification.
+        unsafe { object::get::<Buffer>((*info).buffer).address }
+    })
+}
+
+/// vkGetBufferOpaqueCaptureAddress: addresses cannot be asked for again.
+pub(crate) unsafe extern "system" fn get_buffer_opaque_capture_address(
+    _device: vk::Device,
+    _info: *const vk::BufferDeviceAddressInfo<'_>,
+) -> u64 {
+    0
+}

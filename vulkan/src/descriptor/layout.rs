@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: MIT
+//! VkDescriptorSetLayout: where in a set's memory each binding is.
+
+use ash::vk;
+use mesa_nir::{BindingKind, BindingLayout, Place};
+
+use super::write::{Cursor, DynamicBuffer, Target, write_set};
+use super::{ALIGNMENT, DESCRIPTOR_SIZE, MAX_INLINE_BYTES, MAX_SET_BYTES, MAX_SET_DESCRIPTORS};
+use crate::device::Device;
+use crate::error::VkResult;
+use crate::host::{HostAllocator, HostVec};
+use crate::object::{self, Object};
+use crate::shared::Shared;
+use crate::{debug, entry};
+
+/// A descriptor set layout: one owner of what pipeline layouts and sets own too.
+pub(crate) struct SetLayout {
+    /// The layout.
+    pub(crate) layout: Shared<Layout>,
+}
+
+impl Object for SetLayout {
+    type Handle = vk::DescriptorSetLayout;
+}
+
+impl std::ops::Deref for SetLayout {
+    type Target = Layout;
+
+    fn deref(&self) -> &Layout {
+        &self.layout
+    }
+}
+
+/// The bindings of a set.
+pub(crate) struct Layout {
+    /// By number.
+    bindings: HostVec<Binding>,
+    /// Bytes of memory, with all elements that a variable binding can have.
+    size: u32,
+    /// Dynamic buffers.
+    dynamic_count: u32,
+    flags: vk::DescriptorSetLayoutCreateFlags,
+}
+
+/// A binding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Binding {
+    pub(crate) number: u32,
+    pub(crate) kind: Kind,
+    pub(crate) descriptor_type: vk::DescriptorType,
+    /// Elements; bytes of an inline uniform block.
+    pub(crate) count: u32,
+    /// Where the first is: an offset in the set's memory, or an index of a dynamic buffer.
+    pub(crate) start: u32,
+    /// A set may have fewer elements.
+    pub(crate) variable: bool,
+}
+
+/// How descriptors are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A buffer, in the set's memory.
+    Buffer,
+    /// A buffer, on the host.
+    Dynamic,
+    /// Bytes, in the set's memory.
+    Inline,
+    /// Not at all: images, samplers, texel buffers and what else this driver does not have.
+    Absent,
+}
+
+impl Kind {
+    pub(crate) fn of(descriptor_type: vk::DescriptorType) -> Kind {
+        match descriptor_type {
+            vk::DescriptorType::UNIFORM_BUFFER | vk::DescriptorType::STORAGE_BUFFER => Kind::Buffer,
+            vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC
+            | vk::DescriptorType::STORAGE_BUFFER_DYNAMIC => Kind::Dynamic,
+            vk::DescriptorType::INLINE_UNIFORM_BLOCK => Kind::Inline,
+            _ => Kind::Absent,
+        }
+    }
+
+    /// Bytes from one element to the next, in the set's memory.
+    pub(crate) fn stride(self) -> u32 {
+        match self {
+            Kind::Buffer => DESCRIPTOR_SIZE,
+            Kind::Inline => 1,
+            Kind::Dynamic | Kind::Absent => 0,
+        }
+    }
+
+    /// Bytes of so many elements in the set's memory.
+    pub(crate) fn bytes(self, count: u32) -> u64 {
+        let bytes = u64::from(count) * u64::from(self.stride());
+        bytes.next_multiple_of(u64::from(ALIGNMENT))
+    }
+
+    /// How many descriptors so many elements count as.
+    fn descriptors(self, count: u32) -> u64 {
+        match self {
+            Kind::Inline => 1,
+            _ => u64::from(count),
+        }
+    }
+}
+
+/// What a creation structure asks for, without its order.
+#[derive(Clone, Copy, Default)]
+struct Extent {
+    bytes: u64,
+    descriptors: u64,
+    /// The binding whose count may vary.
+    variable: Option<(Kind, u32)>,
+    inline_too_large: bool,
+}
+
+impl Extent {
+    /// # Safety
+    /// The structure is valid.
+    unsafe fn of(info: &vk::DescriptorSetLayoutCreateInfo<'_>) -> Extent {
+        let mut extent = Extent::default();
+        // SAFETY: the caller's promise.
+        for (binding, flags) in unsafe { bindings(info) } {
+            let (kind, count) = (Kind::of(binding.descriptor_type), binding.descriptor_count);
+            extent.bytes += kind.bytes(count);
+            extent.descriptors += kind.descriptors(count);
+            if flags.contains(vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT) {
+                extent.variable = Some((kind, count));
+            }
+            extent.inline_too_large |= kind == Kind::Inline && count > MAX_INLINE_BYTES;
+        }
+        extent
+    }
+
+    fn fits(&self) -> bool {
+        self.bytes <= u64::from(MAX_SET_BYTES)
+            && self.descriptors <= u64::from(MAX_SET_DESCRIPTORS)
+            && !self.inline_too_large
+    }
+
+    /// The most elements of the variable binding, given the others.
+    fn most(&self) -> u32 {
+        let Some((kind, count)) = self.variable else {
+            return 0;
+        };
+        let bytes = u64::from(MAX_SET_BYTES).saturating_sub(self.bytes - kind.bytes(count));
+        let others = self.descriptors - kind.descriptors(count);
+        let descriptors = u64::from(MAX_SET_DESCRIPTORS).saturating_sub(others);
+        let most = match kind {
+            Kind::Buffer => descriptors.min(bytes / u64::from(DESCRIPTOR_SIZE)),
+            Kind::Inline => bytes.min(u64::from(MAX_INLINE_BYTES)),
+            Kind::Dynamic | Kind::Absent => descriptors,
+        };
+        u32::try_from(most).unwrap_or(u32::MAX)
+    }
+}
+
+/// The bindings that a creation structure lists, with their flags.
+///
+/// # Safety
+/// The structure is valid for `'a`.
+unsafe fn bindings<'a>(
+    info: &'a vk::DescriptorSetLayoutCreateInfo<'a>,
+) -> impl Iterator<
+    Item = (
+        vk::DescriptorSetLayoutBinding<'a>,
+        vk::DescriptorBindingFlags,
+    ),
+> {
+    type Flags<'a> = vk::DescriptorSetLayoutBindingFlagsCreateInfo<'a>;
+    // SAFETY: the caller's promise.
+    let (listed, flags) = unsafe {
+        let flags = entry::find::<Flags<'a>>(info.p_next);
+        let flags = flags.map_or(&[][..], |f| {
+            entry::slice(f.p_binding_flags, f.binding_count)
+        });
+        (entry::slice(info.p_bindings, info.binding_count), flags)
+    };
+    let listed = listed.iter().enumerate();
+    listed.map(|(at, binding)| (*binding, flags.get(at).copied().unwrap_or_default()))
+}
+
+impl Layout {
+    /// # Safety
+    /// The structure is valid.
+    unsafe fn new(
+        host: HostAllocator,
+        info: &vk::DescriptorSetLayoutCreateInfo<'_>,
+    ) -> VkResult<Layout> {
+        // SAFETY: the caller's promise.
+        if !unsafe { Extent::of(info) }.fits() {
+            debug::error(&format_args!(
+                "a descriptor set layout beyond the limits: {MAX_SET_BYTES} bytes, \
+                 {MAX_SET_DESCRIPTORS} descriptors, {MAX_INLINE_BYTES} bytes of an inline block"
+            ));
+            return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
+        }
+        let mut all = host.vec();
+        all.try_reserve_exact(info.binding_count as usize)
+            .map_err(|_| crate::host::OUT_OF_HOST)?;
+        // SAFETY: the caller's promise.
+        all.extend(unsafe { bindings(info) }.map(|(binding, flags)| Binding {
+            number: binding.binding,
+            kind: Kind::of(binding.descriptor_type),
+            descriptor_type: binding.descriptor_type,
+            count: binding.descriptor_count,
+            start: 0,
+            variable: flags.contains(vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT),
+        }));
+        all.sort_unstable_by_key(|binding: &Binding| binding.number);
+        let (mut size, mut dynamic_count) = (0, 0);
+        for binding in &mut all {
+            match binding.kind {
+                Kind::Dynamic => {
+                    binding.start = dynamic_count;
+                    dynamic_count += binding.count;
+                }
+                Kind::Buffer | Kind::Inline | Kind::Absent => {
+                    binding.start = size;
+                    // Fits: the sum was checked above.
+                    size += binding.kind.bytes(binding.count) as u32;
+                }
+            }
+        }
+        Ok(Layout {
+            bindings: all,
+            size,
+            dynamic_count,
+            flags: info.flags,
+        })
+    }
+
+    /// Bytes of a set's memory, a multiple of 16. Sets with fewer elements of a variable binding
+    /// have less.
+    pub(crate) fn size(&self) -> u32 {
+        self.size
+    }
+
+    /// Bytes of the memory of a set with so many elements of its variable binding.
+    pub(crate) fn size_with(&self, variable: u32) -> u32 {
+        match self.bindings.last() {
+            Some(last) if last.variable && last.kind != Kind::Dynamic => {
+                last.start + last.kind.bytes(variable.min(last.count)) as u32
+            }
+            _ => self.size,
+        }
+    }
+
+    /// Dynamic buffers of a set.
+    pub(crate) fn dynamic_count(&self) -> u32 {
+        self.dynamic_count
+    }
+
+    /// Whether it describes push descriptors.
+    pub(crate) fn is_push(&self) -> bool {
+        let flag = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
+        self.flags.contains(flag)
+    }
+
+    /// The bindings, by number.
+    pub(crate) fn bindings(&self) -> &[Binding] {
+        &self.bindings
+    }
+
+    /// Starts at an element of a binding; nothing when there is no such binding.
+    pub(super) fn cursor(&self, number: u32, element: u32) -> Option<Cursor<'_>> {
+        // Numbers are most often their own index.
+        let guess = self.bindings.get(number as usize);
+        let at = match guess {
+            Some(binding) if binding.number == number => number as usize,
+            _ => self
+                .bindings
+                .binary_search_by_key(&number, |binding| binding.number)
+                .ok()?,
+        };
+        Some(Cursor::new(&self.bindings[at..], element))
+    }
+
+    /// Writes descriptors into memory laid out like this; for push descriptors, where `dynamic` is
+    /// empty. What does not fit is left out, with a message.
+    ///
+    /// # Safety
+    /// The structure and what it refers to are valid.
+    pub(crate) unsafe fn write(
+        &self,
+        memory: &mut [u8],
+        dynamic: &mut [DynamicBuffer],
+        write: &vk::WriteDescriptorSet<'_>,
+    ) {
+        // SAFETY: exclusive memory; the caller's promise.
+        unsafe { write_set(self, Target::new(memory, dynamic), write) };
+    }
+
+    /// What the compiler must know, as the set of a number with its dynamic buffers from an index.
+    pub(crate) fn describe(
+        &self,
+        set: u32,
+        dynamic_start: u32,
+    ) -> impl Iterator<Item = BindingLayout> {
+        self.bindings.iter().filter_map(move |binding| {
+            let (place, kind) = match binding.kind {
+                Kind::Buffer => (Place::Set(set as u8), BindingKind::Buffer),
+                Kind::Inline => (Place::Set(set as u8), BindingKind::InlineUniform),
+                Kind::Dynamic => (Place::Dynamic, BindingKind::Buffer),
+                Kind::Absent => return None,
+            };
+            let offset = match binding.kind {
+                Kind::Dynamic => (dynamic_start + binding.start) * DESCRIPTOR_SIZE,
+                _ => binding.start,
+            };
+            (binding.count != 0).then_some(BindingLayout {
+                set,
+                binding: binding.number,
+                place,
+                offset,
+                stride: DESCRIPTOR_SIZE,
+                kind,
+            })
+        })
+    }
+}
+
+/// vkCreateDescriptorSetLayout.
+pub(crate) unsafe extern "system" fn create_descriptor_set_layout(
+    device: vk::Device,
+    info: *const vk::DescriptorSetLayoutCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    layout: *mut vk::DescriptorSetLayout,
+) -> vk::Result {
+    entry::try_guard("vkCreateDescriptorSetLayout", || {
+        // SAFETY: valid by the specification.
+        unsafe {
+            let device = object::get::<Device>(device);
+            let made = SetLayout {
+                layout: Shared::new(device.host, Layout::new(device.host, &*info)?)?,
+            };
+            *layout = object::create(device.allocator(allocator), made)?;
+        }
+        Ok(())
+    })
+}
+
+/// vkDestroyDescriptorSetLayout.
+pub(crate) unsafe extern "system" fn destroy_descriptor_set_layout(
+    device: vk::Device,
+    layout: vk::DescriptorSetLayout,
+    allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    entry::guard("vkDestroyDescriptorSetLayout", || {
+        // SAFETY: valid by the specification.
+        unsafe {
+            let host = object::get::<Device>(device).allocator(allocator);
+            object::destroy::<SetLayout>(host, layout);
+        }
+    });
+}
+
+/// vkGetDescriptorSetLayoutSupport.
+pub(crate) unsafe extern "system" fn get_descriptor_set_layout_support(
+    _device: vk::Device,
+    info: *const vk::DescriptorSetLayoutCreateInfo<'_>,
+    support: *mut vk::DescriptorSetLayoutSupport<'_>,
+) {
+    type Variable = vk::DescriptorSetVariableDescriptorCountLayoutSupport<'static>;
+    entry::guard("vkGetDescriptorSetLayoutSupport", || {
+        // SAFETY: valid by the specification.
+        unsafe {
+            let extent = Extent::of(&*info);
+            (*support).supported = extent.fits().into();
+            for link in entry::chain_mut((*support).p_next) {
+                if (*link).s_type == <Variable as vk::TaggedStructure>::STRUCTURE_TYPE {
+                    let variable = link.cast::<Variable>();
+                    (*variable).max_variable_descriptor_count =
+                        if extent.fits() { extent.most() } else { 0 };
+                }
+            }
+        }
+    });
+}

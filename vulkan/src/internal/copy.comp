@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// Copies `count` units of memory. TYPE and SIZE are given on the command line.
+#version 460
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_shader_explicit_arithmetic_types : require
+layout(local_size_x = 256) in;
+
+layout(buffer_reference, std430, buffer_reference_align = SIZE) readonly buffer From { TYPE unit; };
+layout(buffer_reference, std430, buffer_reference_align = SIZE) writeonly buffer To { TYPE unit; };
+
+layout(push_constant) uniform Push {
+    uint64_t from;
+    uint64_t to;
+    uint64_t count;
+    // Threads in a row of the grid.
+    uint row;
+};
+
+void main()
+{
+    uint64_t index = uint64_t(gl_GlobalInvocationID.y) * row + gl_GlobalInvocationID.x;
+    if (index < count) {
+        uint64_t offset = index * uint64_t(SIZE);
+        To(to + offset).unit = From(from + offset).unit;
+    }
+}
