@@ -28,15 +28,15 @@ mod internal;
 mod memory;
 mod object;
 mod physical_device;
-mod private_data;
 mod pipeline;
 mod pipeline_layout;
+mod private_data;
 mod program;
 mod query_pool;
 mod queue;
 mod semaphore;
 mod shader_module;
 mod shared;
+mod sync;
 #[cfg(test)]
 mod testing;
-mod sync;

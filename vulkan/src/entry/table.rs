@@ -16,7 +16,7 @@ use crate::{
     buffer, calibration, descriptor, device, event, fence, instance, memory, pipeline,
     pipeline_layout, query_pool, queue, semaphore, shader_module,
 };
-use crate::{debug_utils, device, graphics, instance, private_data};
+use crate::{debug_utils, graphics, private_data};
 
 /// A command.
 #[derive(Clone, Copy)]
