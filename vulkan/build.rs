@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-//! Compiles the driver's own shaders to SPIR-V.
+//! Compiles the driver's own shaders to SPIR-V, and names the build for shader caches.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{fs, io};
 
 /// Module, source, macros.
 const SHADERS: &[(&str, &str, &[&str])] = &[
@@ -14,9 +15,28 @@ const SHADERS: &[(&str, &str, &[&str])] = &[
     ("query", "query", &[]),
 ];
 
-fn main() {
+/// What a compiled shader depends on: the compiler, what it is built from, how its results are kept.
+const COMPILER: &[&str] = &[
+    "build.rs",
+    "src/pipeline",
+    "../Cargo.lock",
+    "../compiler/nir/build.rs",
+    "../compiler/nir/mesa",
+    "../compiler/nir/shim",
+    "../compiler/nir/src",
+    "../compiler/agx/src",
+    "../hw/isa/src",
+    "../hw/stream/src",
+];
+
+fn main() -> io::Result<()> {
+    compile_shaders();
+    name_build()
+}
+
+fn compile_shaders() {
     let out = std::env::var_os("OUT_DIR").expect("cargo sets it");
-    println!("cargo::rerun-if-changed=src/internal");
+    println!("cargo:rerun-if-changed=src/internal");
     for (module, source, macros) in SHADERS {
         let source = format!("src/internal/{source}.comp");
         let output = Path::new(&out).join(format!("{module}.spv"));
@@ -36,4 +56,36 @@ fn main() {
             ),
         }
     }
+}
+
+/// A hash of all sources that a compiled shader depends on.
+fn name_build() -> io::Result<()> {
+    let mut files = Vec::new();
+    for input in COMPILER {
+        println!("cargo:rerun-if-changed={input}");
+        list(Path::new(input), &mut files)?;
+    }
+    // The order of a directory's entries is the file system's.
+    files.sort();
+    let mut hasher = blake3::Hasher::new();
+    for file in files {
+        let text = fs::read(&file)?;
+        hasher.update(file.to_string_lossy().as_bytes());
+        hasher.update(&(text.len() as u64).to_le_bytes());
+        hasher.update(&text);
+    }
+    let (version, hash) = (env!("CARGO_PKG_VERSION"), hasher.finalize().to_hex());
+    println!("cargo:rustc-env=CORTLAND_DRIVER_BUILD={version}-{hash}");
+    Ok(())
+}
+
+fn list(path: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
+    if path.is_dir() {
+        for entry in fs::read_dir(path)? {
+            list(&entry?.path(), files)?;
+        }
+    } else if path.exists() {
+        files.push(path.to_owned());
+    }
+    Ok(())
 }

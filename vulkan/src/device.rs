@@ -11,12 +11,15 @@ use crate::backend::Backend;
 use crate::debug;
 use crate::entry;
 use crate::error::VkResult;
+use crate::extensions::{self, Set};
 use crate::gpu::Gpu;
 use crate::host::{HostAllocator, HostVec};
 use crate::instance::Instance;
 use crate::internal::Internal;
 use crate::object::{self, Object};
 use crate::physical_device::PhysicalDevice;
+use crate::physical_device::features::Enabled;
+use crate::pipeline;
 use crate::program::Arena;
 use crate::query_pool;
 use crate::queue::{self, Place, Queue};
@@ -29,6 +32,10 @@ pub(crate) struct Device {
     pub(crate) physical: vk::PhysicalDevice,
     /// Which of the two it is.
     pub(crate) chip: Chip,
+    /// Features that the application turned on.
+    pub(crate) features: Enabled,
+    /// Extensions that it enabled.
+    pub(crate) extensions: Set,
     /// The open file.
     pub(crate) kernel: Arc<dyn Kernel>,
     /// Its memory.
@@ -37,6 +44,8 @@ pub(crate) struct Device {
     pub(crate) arena: Arc<Arena>,
     /// The driver's own shaders.
     pub(crate) internal: Internal,
+    /// Its shaders.
+    pub(crate) shaders: pipeline::Store,
     /// Where firmware writes timestamps.
     pub(crate) timestamps: query_pool::Heap,
     backend: Backend,
@@ -49,6 +58,15 @@ impl Object for Device {
 }
 
 impl Device {
+    /// The instance that it comes from.
+    pub(crate) fn instance(&self) -> &Instance {
+        // SAFETY: both outlive the device and are not changed while it lives.
+        unsafe {
+            let physical = object::get::<PhysicalDevice>(self.physical);
+            object::get::<Instance>(physical.instance)
+        }
+    }
+
     /// The allocator for an object of this device.
     ///
     /// # Safety
@@ -171,6 +189,13 @@ pub(crate) unsafe extern "system" fn create_device(
             let host = HostAllocator::choose(allocator, &instance.host, scope);
             (this, &*info, host)
         };
+        // SAFETY: valid by the specification.
+        let (extensions, features) = unsafe {
+            (
+                extensions::device_enabled(info)?,
+                Enabled::from_create_info(this, info)?,
+            )
+        };
         let kernel = this.backend.open()?;
         let gpu = Gpu::new(kernel.clone())?;
         let arena = Arena::new(&gpu)?;
@@ -180,10 +205,13 @@ pub(crate) unsafe extern "system" fn create_device(
                 host,
                 physical,
                 chip: this.chip,
+                features,
+                extensions,
                 kernel,
                 gpu,
                 arena,
                 internal: Internal::default(),
+                shaders: pipeline::Store::default(),
                 backend: this.backend.clone(),
                 lost: AtomicBool::new(false),
                 timestamps: query_pool::Heap::default(),

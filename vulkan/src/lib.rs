@@ -7,18 +7,21 @@
 //! functions.
 
 pub mod entry;
+pub mod extensions;
 
 mod backend;
 mod buffer;
 mod calibration;
 mod command;
 mod debug;
+mod debug_utils;
 mod descriptor;
 mod device;
 mod error;
 mod event;
 mod fence;
 mod gpu;
+mod graphics;
 mod host;
 mod instance;
 mod internal;
@@ -27,6 +30,7 @@ mod object;
 mod physical_device;
 mod pipeline;
 mod pipeline_layout;
+mod private_data;
 mod program;
 mod query_pool;
 mod queue;
@@ -34,3 +38,5 @@ mod semaphore;
 mod shader_module;
 mod shared;
 mod sync;
+#[cfg(test)]
+mod testing;

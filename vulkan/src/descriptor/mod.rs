@@ -22,6 +22,8 @@ mod pool;
 mod ranges;
 mod set;
 mod template;
+#[cfg(test)]
+mod tests;
 mod write;
 
 pub(crate) use self::layout::{

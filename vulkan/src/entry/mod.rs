@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! The boundary to the application: which functions there are, and that no panic crosses it.
 
+pub mod loader;
+pub(crate) mod lookup;
 pub mod table;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -63,6 +65,15 @@ pub(crate) fn guard<R: OnPanic>(name: &'static str, body: impl FnOnce() -> R) ->
 /// The same for a body with `?`.
 pub(crate) fn try_guard(name: &'static str, body: impl FnOnce() -> VkResult) -> vk::Result {
     guard(name, || code(body()))
+}
+
+/// Writes a string into one of the specification's arrays, cut to what fits, with its zero.
+pub(crate) fn text(from: &std::ffi::CStr, to: &mut [std::ffi::c_char]) {
+    to.fill(0);
+    let room = to.len().saturating_sub(1);
+    for (to, byte) in to.iter_mut().zip(from.to_bytes().iter().take(room)) {
+        *to = *byte as std::ffi::c_char;
+    }
 }
 
 /// Copies a list to the application as the specification's enumerations do: with a null array its
@@ -165,12 +176,28 @@ pub(crate) unsafe fn find<'a, T: vk::TaggedStructure + 'a>(
 pub(crate) unsafe fn chain_mut(
     start: *mut std::ffi::c_void,
 ) -> impl Iterator<Item = *mut vk::BaseOutStructure<'static>> {
-    let first = start.cast::<vk::BaseOutStructure<'static>>();
-    std::iter::successors(Some(first), |link| {
-        // SAFETY: not null: the iterator below stops before a null link.
-        Some(unsafe { (**link).p_next })
+    let there = |link: *mut vk::BaseOutStructure<'static>| (!link.is_null()).then_some(link);
+    std::iter::successors(there(start.cast()), move |link| {
+        // SAFETY: not null, and the caller's promise.
+        there(unsafe { (**link).p_next })
     })
-    .take_while(|link| !link.is_null())
+}
+
+/// Writes an output structure, but for its place in the chain.
+///
+/// # Safety
+/// `link` is a structure of this type that no one else uses.
+pub(crate) unsafe fn put<T: vk::TaggedStructure>(
+    link: *mut vk::BaseOutStructure<'static>,
+    value: T,
+) {
+    // SAFETY: the caller's promise; every structure with a type begins as the base structure does.
+    unsafe {
+        debug_assert_eq!((*link).s_type, T::STRUCTURE_TYPE);
+        let next = (*link).p_next;
+        link.cast::<T>().write(value);
+        (*link).p_next = next;
+    }
 }
 
 #[cfg(test)]
@@ -220,5 +247,32 @@ mod tests {
             assert_eq!(chain(std::ptr::null()).count(), 0);
             assert_eq!(chain_mut(std::ptr::null_mut()).count(), 0);
         }
+    }
+
+    #[test]
+    fn output_chains_are_written_and_stay_linked() {
+        let mut last = vk::PhysicalDeviceVulkan12Features::default();
+        let mut first = vk::PhysicalDeviceVulkan11Features {
+            p_next: (&raw mut last).cast(),
+            ..Default::default()
+        };
+        // SAFETY: a valid chain of two.
+        unsafe {
+            let links: Vec<_> = chain_mut((&raw mut first).cast()).collect();
+            assert_eq!(links.len(), 2);
+            let value = vk::PhysicalDeviceVulkan11Features::default().multiview(true);
+            put(links[0], value);
+        }
+        assert_eq!(first.multiview, vk::TRUE);
+        assert_eq!(first.p_next, (&raw mut last).cast());
+    }
+
+    #[test]
+    fn texts_are_cut_and_terminated() {
+        let mut to = [1; 4];
+        text(c"ab", &mut to);
+        assert_eq!(to.map(|c| c as u8), *b"ab\0\0");
+        text(c"abcdef", &mut to);
+        assert_eq!(to.map(|c| c as u8), *b"abc\0");
     }
 }

@@ -2,6 +2,7 @@
 //! Which addresses of a range are taken.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use agx_uapi::abi::limits::PAGE_SIZE;
@@ -9,6 +10,14 @@ use offset_allocator::{Allocation, Allocator};
 
 /// Most ranges taken at once.
 const MAX_RANGES: u32 = 1 << 16;
+
+/// Bytes that are taken in all address spaces of the process.
+static TAKEN: AtomicU64 = AtomicU64::new(0);
+
+/// Bytes that are taken in all address spaces of the process.
+pub(super) fn taken_by_process() -> u64 {
+    TAKEN.load(Ordering::Relaxed)
+}
 
 /// A range of GPU addresses, given out in whole pages.
 pub(super) struct AddressSpace {
@@ -50,6 +59,7 @@ impl AddressSpace {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let allocation = state.allocator.allocate(pages)?;
         state.bytes += size;
+        TAKEN.fetch_add(size, Ordering::Relaxed);
         Some(Taken {
             address: self.start + u64::from(allocation.offset) * PAGE_SIZE,
             size,
@@ -60,6 +70,7 @@ impl AddressSpace {
     pub(super) fn free(&self, taken: Taken) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.bytes -= taken.size;
+        TAKEN.fetch_sub(taken.size, Ordering::Relaxed);
         state.allocator.free(taken.allocation);
     }
 

@@ -216,6 +216,11 @@ impl Drop for Gpu {
     }
 }
 
+/// Bytes in buffers of all devices of the process, those kept for later included.
+pub(crate) fn bytes_in_use_by_process() -> u64 {
+    address_space::taken_by_process()
+}
+
 /// Rounds up to whole GPU pages.
 ///
 /// # Errors

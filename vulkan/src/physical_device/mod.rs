@@ -1,12 +1,25 @@
 // SPDX-License-Identifier: MIT
 //! VkPhysicalDevice: what the GPU can do.
 
+pub(crate) mod external;
+pub(crate) mod features;
+pub(crate) mod formats;
+pub(crate) mod group;
+pub(crate) mod identity;
+pub(crate) mod limits;
+pub(crate) mod memory;
+pub(crate) mod properties;
+pub(crate) mod queue_families;
+pub(crate) mod tools;
+
 use agx_uapi::Chip;
 use agx_uapi::abi::ParamsGlobal;
 use ash::vk;
 
 use crate::backend::Backend;
+use crate::entry;
 use crate::error::{VkResult, kernel};
+use crate::extensions;
 use crate::object::Object;
 
 /// A GPU.
@@ -45,4 +58,38 @@ impl PhysicalDevice {
             chip,
         })
     }
+}
+
+/// vkEnumerateDeviceExtensionProperties.
+pub(crate) unsafe extern "system" fn enumerate_extensions(
+    _physical: vk::PhysicalDevice,
+    layer: *const std::ffi::c_char,
+    count: *mut u32,
+    properties: *mut vk::ExtensionProperties,
+) -> vk::Result {
+    entry::try_guard("vkEnumerateDeviceExtensionProperties", || {
+        if !layer.is_null() {
+            return Err(vk::Result::ERROR_LAYER_NOT_PRESENT);
+        }
+        // SAFETY: valid by the specification.
+        unsafe {
+            entry::enumerate(
+                extensions::properties(extensions::DEVICE),
+                count,
+                properties,
+            )
+        }
+    })
+}
+
+/// vkEnumerateDeviceLayerProperties: drivers have no layers.
+pub(crate) unsafe extern "system" fn enumerate_layers(
+    _physical: vk::PhysicalDevice,
+    count: *mut u32,
+    properties: *mut vk::LayerProperties,
+) -> vk::Result {
+    entry::try_guard("vkEnumerateDeviceLayerProperties", || {
+        // SAFETY: valid by the specification.
+        unsafe { entry::enumerate(std::iter::empty(), count, properties) }
+    })
 }

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+//! The extensions that are advertised, and which of them the application enabled.
+
+use std::ffi::{CStr, c_char};
+
+use ash::{ext, khr, vk};
+
+use crate::debug;
+use crate::entry;
+use crate::error::VkResult;
+
+/// An extension.
+#[derive(Clone, Copy, Debug)]
+pub struct Extension {
+    /// Its name.
+    pub name: &'static CStr,
+    /// The revision of it that the driver follows.
+    pub revision: u32,
+}
+
+const fn extension(name: &'static CStr, revision: u32) -> Extension {
+    Extension { name, revision }
+}
+
+/// Extensions of instances.
+#[rustfmt::skip]
+pub static INSTANCE: &[Extension] = &[
+    extension(ext::debug_utils::NAME, ext::debug_utils::SPEC_VERSION),
+    extension(khr::device_group_creation::NAME, khr::device_group_creation::SPEC_VERSION),
+    extension(khr::external_fence_capabilities::NAME, khr::external_fence_capabilities::SPEC_VERSION),
+    extension(khr::external_memory_capabilities::NAME, khr::external_memory_capabilities::SPEC_VERSION),
+    extension(khr::external_semaphore_capabilities::NAME, khr::external_semaphore_capabilities::SPEC_VERSION),
+    extension(khr::get_physical_device_properties2::NAME, khr::get_physical_device_properties2::SPEC_VERSION),
+];
+
+/// Extensions of devices.
+#[rustfmt::skip]
+pub static DEVICE: &[Extension] = &[
+    extension(khr::_16bit_storage::NAME, khr::_16bit_storage::SPEC_VERSION),
+    extension(khr::_8bit_storage::NAME, khr::_8bit_storage::SPEC_VERSION),
+    extension(khr::bind_memory2::NAME, khr::bind_memory2::SPEC_VERSION),
+    extension(khr::buffer_device_address::NAME, khr::buffer_device_address::SPEC_VERSION),
+    extension(khr::calibrated_timestamps::NAME, khr::calibrated_timestamps::SPEC_VERSION),
+    extension(khr::copy_commands2::NAME, khr::copy_commands2::SPEC_VERSION),
+    extension(khr::dedicated_allocation::NAME, khr::dedicated_allocation::SPEC_VERSION),
+    extension(khr::descriptor_update_template::NAME, khr::descriptor_update_template::SPEC_VERSION),
+    extension(khr::device_group::NAME, khr::device_group::SPEC_VERSION),
+    extension(khr::driver_properties::NAME, khr::driver_properties::SPEC_VERSION),
+    extension(khr::external_fence::NAME, khr::external_fence::SPEC_VERSION),
+    extension(khr::external_fence_fd::NAME, khr::external_fence_fd::SPEC_VERSION),
+    extension(khr::external_memory::NAME, khr::external_memory::SPEC_VERSION),
+    extension(khr::external_memory_fd::NAME, khr::external_memory_fd::SPEC_VERSION),
+    extension(khr::external_semaphore::NAME, khr::external_semaphore::SPEC_VERSION),
+    extension(khr::external_semaphore_fd::NAME, khr::external_semaphore_fd::SPEC_VERSION),
+    extension(khr::get_memory_requirements2::NAME, khr::get_memory_requirements2::SPEC_VERSION),
+    extension(khr::maintenance1::NAME, khr::maintenance1::SPEC_VERSION),
+    extension(khr::maintenance2::NAME, khr::maintenance2::SPEC_VERSION),
+    extension(khr::maintenance3::NAME, khr::maintenance3::SPEC_VERSION),
+    extension(khr::maintenance4::NAME, khr::maintenance4::SPEC_VERSION),
+    extension(khr::pipeline_executable_properties::NAME, khr::pipeline_executable_properties::SPEC_VERSION),
+    extension(khr::push_descriptor::NAME, khr::push_descriptor::SPEC_VERSION),
+    extension(khr::relaxed_block_layout::NAME, khr::relaxed_block_layout::SPEC_VERSION),
+    extension(khr::shader_float16_int8::NAME, khr::shader_float16_int8::SPEC_VERSION),
+    extension(khr::shader_float_controls::NAME, khr::shader_float_controls::SPEC_VERSION),
+    extension(khr::shader_integer_dot_product::NAME, khr::shader_integer_dot_product::SPEC_VERSION),
+    extension(khr::shader_non_semantic_info::NAME, khr::shader_non_semantic_info::SPEC_VERSION),
+    extension(khr::shader_subgroup_extended_types::NAME, khr::shader_subgroup_extended_types::SPEC_VERSION),
+    extension(khr::shader_subgroup_rotate::NAME, khr::shader_subgroup_rotate::SPEC_VERSION),
+    extension(khr::spirv_1_4::NAME, khr::spirv_1_4::SPEC_VERSION),
+    extension(khr::storage_buffer_storage_class::NAME, khr::storage_buffer_storage_class::SPEC_VERSION),
+    extension(khr::synchronization2::NAME, khr::synchronization2::SPEC_VERSION),
+    extension(khr::timeline_semaphore::NAME, khr::timeline_semaphore::SPEC_VERSION),
+    extension(khr::uniform_buffer_standard_layout::NAME, khr::uniform_buffer_standard_layout::SPEC_VERSION),
+    extension(khr::variable_pointers::NAME, khr::variable_pointers::SPEC_VERSION),
+    extension(khr::vulkan_memory_model::NAME, khr::vulkan_memory_model::SPEC_VERSION),
+    extension(khr::workgroup_memory_explicit_layout::NAME, khr::workgroup_memory_explicit_layout::SPEC_VERSION),
+    extension(khr::zero_initialize_workgroup_memory::NAME, khr::zero_initialize_workgroup_memory::SPEC_VERSION),
+    extension(ext::calibrated_timestamps::NAME, ext::calibrated_timestamps::SPEC_VERSION),
+    extension(ext::descriptor_indexing::NAME, ext::descriptor_indexing::SPEC_VERSION),
+    extension(ext::external_memory_dma_buf::NAME, ext::external_memory_dma_buf::SPEC_VERSION),
+    extension(ext::host_query_reset::NAME, ext::host_query_reset::SPEC_VERSION),
+    extension(ext::inline_uniform_block::NAME, ext::inline_uniform_block::SPEC_VERSION),
+    extension(ext::memory_budget::NAME, ext::memory_budget::SPEC_VERSION),
+    extension(ext::pipeline_creation_cache_control::NAME, ext::pipeline_creation_cache_control::SPEC_VERSION),
+    extension(ext::pipeline_creation_feedback::NAME, ext::pipeline_creation_feedback::SPEC_VERSION),
+    extension(ext::pipeline_robustness::NAME, ext::pipeline_robustness::SPEC_VERSION),
+    extension(ext::private_data::NAME, ext::private_data::SPEC_VERSION),
+    extension(ext::robustness2::NAME, ext::robustness2::SPEC_VERSION),
+    extension(ext::scalar_block_layout::NAME, ext::scalar_block_layout::SPEC_VERSION),
+    extension(ext::shader_atomic_float::NAME, ext::shader_atomic_float::SPEC_VERSION),
+    extension(ext::shader_atomic_float2::NAME, ext::shader_atomic_float2::SPEC_VERSION),
+    extension(ext::subgroup_size_control::NAME, ext::subgroup_size_control::SPEC_VERSION),
+    extension(ext::tooling_info::NAME, ext::tooling_info::SPEC_VERSION),
+];
+
+/// Some of a list of extensions.
+#[derive(Clone, Copy)]
+pub(crate) struct Set {
+    of: &'static [Extension],
+    members: u128,
+}
+
+impl Set {
+    /// None.
+    pub(crate) const fn none(of: &'static [Extension]) -> Set {
+        assert!(of.len() <= u128::BITS as usize);
+        Set { of, members: 0 }
+    }
+
+    /// Those that the application names.
+    ///
+    /// # Errors
+    /// [`vk::Result::ERROR_EXTENSION_NOT_PRESENT`] when one is not in the list.
+    ///
+    /// # Safety
+    /// `names` is valid for so many valid strings.
+    pub(crate) unsafe fn named(
+        of: &'static [Extension],
+        names: *const *const c_char,
+        count: u32,
+    ) -> VkResult<Set> {
+        let mut set = Set::none(of);
+        // SAFETY: the caller's promise.
+        for name in unsafe { entry::slice(names, count) } {
+            // SAFETY: the caller's promise.
+            let name = unsafe { CStr::from_ptr(*name) };
+            let Some(index) = of.iter().position(|extension| extension.name == name) else {
+                debug::error(&format_args!(
+                    "there is no extension {}",
+                    name.to_string_lossy()
+                ));
+                return Err(vk::Result::ERROR_EXTENSION_NOT_PRESENT);
+            };
+            set.members |= 1 << index;
+        }
+        Ok(set)
+    }
+
+    /// The extensions in it.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &'static Extension> {
+        let members = self.members;
+        let all = self.of.iter().enumerate();
+        all.filter_map(move |(index, extension)| (members & 1 << index != 0).then_some(extension))
+    }
+
+    /// Whether one of this name is among them.
+    pub(crate) fn has(&self, name: &CStr) -> bool {
+        self.iter().any(|extension| extension.name == name)
+    }
+}
+
+/// What an enumeration says of them.
+pub(crate) fn properties(
+    list: &'static [Extension],
+) -> impl ExactSizeIterator<Item = vk::ExtensionProperties> {
+    list.iter().map(|extension| {
+        let mut properties = vk::ExtensionProperties::default().spec_version(extension.revision);
+        entry::text(extension.name, &mut properties.extension_name);
+        properties
+    })
+}
+
+/// The extensions of a device that is to be created.
+///
+/// # Errors
+/// [`vk::Result::ERROR_EXTENSION_NOT_PRESENT`] when one is unknown.
+///
+/// # Safety
+/// `info` is valid.
+pub(crate) unsafe fn device_enabled(info: &vk::DeviceCreateInfo<'_>) -> VkResult<Set> {
+    let names = info.pp_enabled_extension_names;
+    // SAFETY: the caller's promise.
+    unsafe { Set::named(DEVICE, names, info.enabled_extension_count) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_and_unknown_ones_refused() {
+        let known = [khr::synchronization2::NAME.as_ptr()];
+        // SAFETY: one valid string.
+        let set = unsafe { Set::named(DEVICE, known.as_ptr(), 1) }.expect("is there");
+        assert!(set.has(khr::synchronization2::NAME));
+        assert!(!set.has(khr::timeline_semaphore::NAME));
+        assert!(!set.has(khr::swapchain::NAME));
+        let unknown = [khr::swapchain::NAME.as_ptr()];
+        // SAFETY: one valid string.
+        let refused = unsafe { Set::named(DEVICE, unknown.as_ptr(), 1) };
+        assert_eq!(refused.err(), Some(vk::Result::ERROR_EXTENSION_NOT_PRESENT));
+    }
+
+    #[test]
+    fn no_extension_is_there_twice() {
+        for list in [INSTANCE, DEVICE] {
+            let names: std::collections::HashSet<_> = list.iter().map(|e| e.name).collect();
+            assert_eq!(names.len(), list.len());
+        }
+    }
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+//! Limits, and where each comes from.
+//!
+//! Of what is not there yet (images, graphics) the limits are the least that the specification
+//! allows (Vulkan 1.3, "Limit Requirements").
+
+use agx_hw::cdm::{MAX_GROUPS, MAX_THREADS, SIMD_WIDTH};
+use agx_hw::launcher::MAX_THREADGROUP_BYTES;
+use ash::vk;
+
+use super::memory;
+
+/// Invocations of a subgroup.
+pub(crate) const SUBGROUP_SIZE: u32 = SIMD_WIDTH;
+/// Subgroups of a workgroup.
+pub(crate) const WORKGROUP_SUBGROUPS: u32 = MAX_THREADS / SIMD_WIDTH;
+
+/// Descriptor sets of a pipeline layout. Each one that a shader uses takes one of the pointers that
+/// a launch gives (agx-hw, `MAX_POINTERS`), of which six may be something else.
+pub(crate) const SETS: u32 = 8;
+/// Descriptors of a kind in a pipeline layout, and all descriptors of a set. A buffer descriptor has
+/// 16 bytes and an offset of 32 bits in its set, so this is far from any bound.
+pub(crate) const DESCRIPTORS: u32 = 1 << 20;
+/// Dynamic uniform buffers in a pipeline layout.
+pub(crate) const DYNAMIC_UNIFORM_BUFFERS: u32 = 64;
+/// Dynamic storage buffers in a pipeline layout.
+pub(crate) const DYNAMIC_STORAGE_BUFFERS: u32 = 64;
+/// Descriptors of a set that is pushed.
+pub(crate) const PUSH_DESCRIPTORS: u32 = 32;
+/// Bytes of push constants.
+pub(crate) const PUSH_CONSTANT_BYTES: u32 = 256;
+/// Bytes of an inline uniform block.
+pub(crate) const INLINE_UNIFORM_BYTES: u32 = 4096;
+/// Inline uniform blocks in a pipeline layout.
+pub(crate) const INLINE_UNIFORM_BLOCKS: u32 = 64;
+
+/// Bytes of a storage buffer's range: what the shader compiler takes for granted (mesa-nir, README,
+/// "The form").
+pub(crate) const STORAGE_BUFFER_RANGE: u32 = u32::MAX - 0xffff;
+/// Bytes of a uniform buffer's range.
+pub(crate) const UNIFORM_BUFFER_RANGE: u32 = 1 << 16;
+/// What addresses of buffers in descriptors are multiples of (`SpirvOptions::apple9_compute`).
+pub(crate) const BUFFER_ALIGN: u64 = 16;
+/// What addresses of buffers and pointers that `vkMapMemory` gives are multiples of at least: a
+/// cache line.
+pub(crate) const MEMORY_ALIGN: u64 = 64;
+
+/// Descriptors of the kinds that are not there, in a stage and in a pipeline layout.
+const SAMPLERS: (u32, u32) = (16, 96);
+const SAMPLED_IMAGES: (u32, u32) = (16, 96);
+const STORAGE_IMAGES: (u32, u32) = (4, 24);
+const INPUT_ATTACHMENTS: (u32, u32) = (4, 4);
+
+/// Bytes of the largest buffer and piece of memory.
+pub(crate) fn largest_allocation() -> u64 {
+    const LEAST: u64 = 1 << 30;
+    memory::heap_size().clamp(LEAST, 1 << 36)
+}
+
+/// VkPhysicalDeviceLimits.
+pub(super) fn limits() -> vk::PhysicalDeviceLimits {
+    let few_samples = vk::SampleCountFlags::TYPE_1 | vk::SampleCountFlags::TYPE_4;
+    vk::PhysicalDeviceLimits {
+        // Compute shaders.
+        max_compute_shared_memory_size: MAX_THREADGROUP_BYTES,
+        max_compute_work_group_count: [MAX_GROUPS; 3],
+        max_compute_work_group_invocations: MAX_THREADS,
+        max_compute_work_group_size: [MAX_THREADS; 3],
+
+        // Descriptors.
+        max_bound_descriptor_sets: SETS,
+        max_per_stage_descriptor_uniform_buffers: DESCRIPTORS,
+        max_per_stage_descriptor_storage_buffers: DESCRIPTORS,
+        max_per_stage_descriptor_samplers: SAMPLERS.0,
+        max_per_stage_descriptor_sampled_images: SAMPLED_IMAGES.0,
+        max_per_stage_descriptor_storage_images: STORAGE_IMAGES.0,
+        max_per_stage_descriptor_input_attachments: INPUT_ATTACHMENTS.0,
+        max_per_stage_resources: DESCRIPTORS,
+        max_descriptor_set_uniform_buffers: DESCRIPTORS,
+        max_descriptor_set_uniform_buffers_dynamic: DYNAMIC_UNIFORM_BUFFERS,
+        max_descriptor_set_storage_buffers: DESCRIPTORS,
+        max_descriptor_set_storage_buffers_dynamic: DYNAMIC_STORAGE_BUFFERS,
+        max_descriptor_set_samplers: SAMPLERS.1,
+        max_descriptor_set_sampled_images: SAMPLED_IMAGES.1,
+        max_descriptor_set_storage_images: STORAGE_IMAGES.1,
+        max_descriptor_set_input_attachments: INPUT_ATTACHMENTS.1,
+        max_push_constants_size: PUSH_CONSTANT_BYTES,
+        max_uniform_buffer_range: UNIFORM_BUFFER_RANGE,
+        max_storage_buffer_range: STORAGE_BUFFER_RANGE,
+        min_uniform_buffer_offset_alignment: BUFFER_ALIGN,
+        min_storage_buffer_offset_alignment: BUFFER_ALIGN,
+
+        // Memory. Pieces of large buffers are not bounded in number, and the CPU is coherent.
+        max_memory_allocation_count: u32::MAX,
+        min_memory_map_alignment: MEMORY_ALIGN as usize,
+        non_coherent_atom_size: MEMORY_ALIGN,
+        buffer_image_granularity: MEMORY_ALIGN,
+        sparse_address_space_size: 0,
+        optimal_buffer_copy_offset_alignment: BUFFER_ALIGN,
+        optimal_buffer_copy_row_pitch_alignment: BUFFER_ALIGN,
+
+        // Queues. Timestamps are nanoseconds (kernel-uapi, 5.1 and 6).
+        timestamp_compute_and_graphics: vk::TRUE,
+        timestamp_period: 1.0,
+        discrete_queue_priorities: 2,
+
+        // Images, samplers and texel buffers: not there.
+        max_image_dimension1_d: 4096,
+        max_image_dimension2_d: 4096,
+        max_image_dimension3_d: 256,
+        max_image_dimension_cube: 4096,
+        max_image_array_layers: 256,
+        max_texel_buffer_elements: 65536,
+        min_texel_buffer_offset_alignment: 256,
+        max_sampler_allocation_count: 4000,
+        max_sampler_lod_bias: 2.0,
+        max_sampler_anisotropy: 1.0,
+        min_texel_offset: -8,
+        max_texel_offset: 7,
+        min_texel_gather_offset: 0,
+        max_texel_gather_offset: 0,
+        sub_texel_precision_bits: 4,
+        mipmap_precision_bits: 4,
+        sampled_image_color_sample_counts: few_samples,
+        sampled_image_integer_sample_counts: vk::SampleCountFlags::TYPE_1,
+        sampled_image_depth_sample_counts: few_samples,
+        sampled_image_stencil_sample_counts: few_samples,
+        storage_image_sample_counts: vk::SampleCountFlags::TYPE_1,
+        max_sample_mask_words: 1,
+
+        // Graphics: not there.
+        max_vertex_input_attributes: 16,
+        max_vertex_input_bindings: 16,
+        max_vertex_input_attribute_offset: 2047,
+        max_vertex_input_binding_stride: 2048,
+        max_vertex_output_components: 64,
+        max_fragment_input_components: 64,
+        max_fragment_output_attachments: 4,
+        max_fragment_dual_src_attachments: 0,
+        max_fragment_combined_output_resources: 4,
+        sub_pixel_precision_bits: 4,
+        sub_pixel_interpolation_offset_bits: 0,
+        min_interpolation_offset: 0.0,
+        max_interpolation_offset: 0.0,
+        max_draw_indexed_index_value: (1 << 24) - 1,
+        max_draw_indirect_count: 1,
+        max_viewports: 1,
+        max_viewport_dimensions: [4096, 4096],
+        viewport_bounds_range: [-8192.0, 8191.0],
+        viewport_sub_pixel_bits: 0,
+        max_framebuffer_width: 4096,
+        max_framebuffer_height: 4096,
+        max_framebuffer_layers: 256,
+        framebuffer_color_sample_counts: few_samples,
+        framebuffer_depth_sample_counts: few_samples,
+        framebuffer_stencil_sample_counts: few_samples,
+        framebuffer_no_attachments_sample_counts: few_samples,
+        max_color_attachments: 4,
+        max_clip_distances: 0,
+        max_cull_distances: 0,
+        max_combined_clip_and_cull_distances: 0,
+        point_size_range: [1.0, 1.0],
+        line_width_range: [1.0, 1.0],
+        point_size_granularity: 0.0,
+        line_width_granularity: 0.0,
+        strict_lines: vk::FALSE,
+        standard_sample_locations: vk::FALSE,
+
+        // Tessellation and geometry shaders are optional.
+        max_tessellation_generation_level: 0,
+        max_tessellation_patch_size: 0,
+        max_tessellation_control_per_vertex_input_components: 0,
+        max_tessellation_control_per_vertex_output_components: 0,
+        max_tessellation_control_per_patch_output_components: 0,
+        max_tessellation_control_total_output_components: 0,
+        max_tessellation_evaluation_input_components: 0,
+        max_tessellation_evaluation_output_components: 0,
+        max_geometry_shader_invocations: 0,
+        max_geometry_input_components: 0,
+        max_geometry_output_components: 0,
+        max_geometry_output_vertices: 0,
+        max_geometry_total_output_components: 0,
+    }
+}

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: MIT
+//! Binaries as bytes, and which bytes are binaries that are safe to launch.
+
+use agx_compiler::binary::{Pointer, Resource, ShaderBinary, Statistics};
+use agx_hw::cdm::MAX_THREADS;
+use agx_hw::launcher::{
+    MAX_POINTERS, MAX_PUBLICATIONS, MAX_SCRATCH, MAX_THREADGROUP_BYTES, MIN_POINTERS,
+};
+
+use super::key::Key;
+use crate::pipeline_layout::MAX_SETS;
+
+/// Bytes of the checksum in front.
+const CHECKSUM: usize = 32;
+
+/// Most bytes of code that are believed.
+const MAX_CODE: usize = 64 << 20;
+
+/// A binary as bytes that [`decode`] takes for the same key only.
+pub(super) fn encode(key: &Key, binary: &ShaderBinary) -> Vec<u8> {
+    let mut out = Writer(vec![0; CHECKSUM]);
+    let ShaderBinary {
+        code,
+        workgroup_size,
+        pointers,
+        publications,
+        scratch_bytes,
+        spill_bytes,
+        threadgroup_bytes,
+        workgroup_buffer_bytes,
+        resources,
+        stats,
+    } = binary;
+    out.u32(code.len() as u32);
+    out.0.extend_from_slice(code);
+    workgroup_size.iter().for_each(|size| out.u16(*size));
+    out.u32(pointers.len() as u32);
+    for pointer in pointers {
+        out.u16(pointer_code(*pointer));
+    }
+    out.u16(*publications);
+    out.u16(*scratch_bytes);
+    out.u16(*spill_bytes);
+    out.u32(*threadgroup_bytes);
+    out.u32(*workgroup_buffer_bytes);
+    out.u32(resources.len() as u32);
+    for resource in resources {
+        out.u32(resource.set);
+        out.u32(resource.binding);
+    }
+    numbers(stats)
+        .into_iter()
+        .for_each(|number| out.u32(number));
+    out.0.extend_from_slice(&stats.cycles.to_le_bytes());
+    let checksum = checksum(key, &out.0[CHECKSUM..]);
+    out.0[..CHECKSUM].copy_from_slice(checksum.as_bytes());
+    out.0
+}
+
+/// The binary that bytes are; nothing when they were cut off, changed, made for another key, or ask
+/// for what no launch can set up.
+pub(super) fn decode(key: &Key, bytes: &[u8]) -> Option<ShaderBinary> {
+    let (sum, body) = bytes.split_at_checked(CHECKSUM)?;
+    if checksum(key, body) != *sum {
+        return None;
+    }
+    let binary = parse(body)?;
+    is_launchable(&binary).then_some(binary)
+}
+
+fn checksum(key: &Key, body: &[u8]) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new_keyed(&key.0);
+    hasher.update(body);
+    hasher.finalize()
+}
+
+fn parse(body: &[u8]) -> Option<ShaderBinary> {
+    let mut from = Reader(body);
+    let length = from.u32()? as usize;
+    let code = from.take(length)?.to_vec();
+    let workgroup_size = [from.u16()?, from.u16()?, from.u16()?];
+    let pointers = from.list(2, |from| pointer(from.u16()?))?;
+    let publications = from.u16()?;
+    let scratch_bytes = from.u16()?;
+    let spill_bytes = from.u16()?;
+    let threadgroup_bytes = from.u32()?;
+    let workgroup_buffer_bytes = from.u32()?;
+    let resources = from.list(8, |from| {
+        Some(Resource {
+            set: from.u32()?,
+            binding: from.u32()?,
+        })
+    })?;
+    let mut next = || from.u32();
+    let stats = Statistics {
+        instructions: next()?,
+        bytes: next()?,
+        waits: next()?,
+        moves: next()?,
+        gprs: next()?,
+        spills: next()?,
+        fills: next()?,
+        scratch: next()?,
+        loops: next()?,
+        cycles: u64::from(next()?) | u64::from(next()?) << 32,
+    };
+    from.0.is_empty().then_some(ShaderBinary {
+        code,
+        workgroup_size,
+        pointers,
+        publications,
+        scratch_bytes,
+        spill_bytes,
+        threadgroup_bytes,
+        workgroup_buffer_bytes,
+        resources,
+        stats,
+    })
+}
+
+/// Whether a binary keeps the limits that uploading and launching it rely on.
+fn is_launchable(binary: &ShaderBinary) -> bool {
+    let threads: u64 = binary.workgroup_size.map(u64::from).iter().product();
+    let pointers = usize::from(MIN_POINTERS)..=usize::from(MAX_POINTERS);
+    let is_known = |pointer: &Pointer| match pointer {
+        Pointer::DescriptorSet(set) => u32::from(*set) < MAX_SETS,
+        _ => true,
+    };
+    (1..=MAX_CODE).contains(&binary.code.len())
+        && binary.code.len().is_multiple_of(2)
+        && (1..=u64::from(MAX_THREADS)).contains(&threads)
+        && pointers.contains(&binary.pointers.len())
+        && binary.pointers.iter().all(is_known)
+        && binary.publications <= MAX_PUBLICATIONS
+        && binary.scratch_bytes <= MAX_SCRATCH
+        && binary.spill_bytes <= MAX_SCRATCH
+        && binary.threadgroup_bytes <= MAX_THREADGROUP_BYTES
+}
+
+fn numbers(stats: &Statistics) -> [u32; 9] {
+    let Statistics {
+        instructions,
+        bytes,
+        waits,
+        moves,
+        gprs,
+        spills,
+        fills,
+        scratch,
+        loops,
+        cycles: _,
+    } = *stats;
+    [
+        instructions,
+        bytes,
+        waits,
+        moves,
+        gprs,
+        spills,
+        fills,
+        scratch,
+        loops,
+    ]
+}
+
+/// Kinds of pointers; those of sets have the set in the upper byte.
+const POINTERS: [Pointer; 7] = [
+    Pointer::Unused,
+    Pointer::WorkgroupCounts,
+    Pointer::ThreadgroupRoot,
+    Pointer::PushConstants,
+    Pointer::BaseWorkgroup,
+    Pointer::DynamicBuffers,
+    Pointer::WorkgroupBuffer,
+];
+const SET: u16 = POINTERS.len() as u16;
+
+fn pointer_code(pointer: Pointer) -> u16 {
+    match pointer {
+        Pointer::Unused => 0,
+        Pointer::WorkgroupCounts => 1,
+        Pointer::ThreadgroupRoot => 2,
+        Pointer::PushConstants => 3,
+        Pointer::BaseWorkgroup => 4,
+        Pointer::DynamicBuffers => 5,
+        Pointer::WorkgroupBuffer => 6,
+        Pointer::DescriptorSet(set) => SET | u16::from(set) << 8,
+    }
+}
+
+fn pointer(code: u16) -> Option<Pointer> {
+    if code & 0xff == SET {
+        return Some(Pointer::DescriptorSet((code >> 8) as u8));
+    }
+    POINTERS.get(usize::from(code)).copied()
+}
+
+struct Writer(Vec<u8>);
+
+impl Writer {
+    fn u16(&mut self, value: u16) {
+        self.0.extend_from_slice(&value.to_le_bytes());
+    }
+
+    fn u32(&mut self, value: u32) {
+        self.0.extend_from_slice(&value.to_le_bytes());
+    }
+}
+
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn u16(&mut self) -> Option<u16> {
+        Some(u16::from_le_bytes(self.take(2)?.try_into().ok()?))
+    }
+
+    fn u32(&mut self) -> Option<u32> {
+        Some(u32::from_le_bytes(self.take(4)?.try_into().ok()?))
+    }
+
+    /// A list with its length, of elements of so many bytes.
+    fn list<T>(
+        &mut self,
+        size: usize,
+        one: impl Fn(&mut Reader<'a>) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let count = self.u32()? as usize;
+        // Before anything is allocated for it.
+        if count > self.0.len() / size {
+            return None;
+        }
+        (0..count).map(|_| one(self)).collect()
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    pub(crate) fn sample() -> ShaderBinary {
+        ShaderBinary {
+            code: (0..64).collect(),
+            workgroup_size: [8, 4, 2],
+            pointers: vec![
+                Pointer::Unused,
+                Pointer::WorkgroupCounts,
+                Pointer::ThreadgroupRoot,
+                Pointer::PushConstants,
+                Pointer::BaseWorkgroup,
+                Pointer::DynamicBuffers,
+                Pointer::WorkgroupBuffer,
+                Pointer::DescriptorSet(0),
+                Pointer::DescriptorSet(7),
+            ],
+            publications: 3,
+            scratch_bytes: 16,
+            spill_bytes: 32,
+            threadgroup_bytes: 1024,
+            workgroup_buffer_bytes: 99,
+            resources: vec![Resource { set: 1, binding: 9 }],
+            stats: Statistics {
+                instructions: 1,
+                bytes: 2,
+                waits: 3,
+                moves: 4,
+                gprs: 5,
+                spills: 6,
+                fills: 7,
+                scratch: 8,
+                loops: 9,
+                cycles: 10 << 40,
+            },
+        }
+    }
+
+    const KEY: Key = Key([7; 32]);
+
+    #[test]
+    fn binaries_come_back_as_they_were() {
+        let bytes = encode(&KEY, &sample());
+        assert_eq!(decode(&KEY, &bytes), Some(sample()));
+        assert_eq!(decode(&Key([8; 32]), &bytes), None);
+    }
+
+    #[test]
+    fn every_flipped_bit_and_every_cut_is_noticed() {
+        let bytes = encode(&KEY, &sample());
+        for bit in 0..bytes.len() * 8 {
+            let mut changed = bytes.clone();
+            changed[bit / 8] ^= 1 << (bit % 8);
+            assert_eq!(decode(&KEY, &changed), None, "bit {bit}");
+        }
+        for length in 0..bytes.len() {
+            assert_eq!(decode(&KEY, &bytes[..length]), None, "{length} bytes");
+        }
+        let longer = [&bytes[..], &[0]].concat();
+        assert_eq!(decode(&KEY, &longer), None);
+    }
+
+    #[test]
+    fn what_no_launch_can_set_up_is_refused_even_with_its_checksum() {
+        let changes: [fn(&mut ShaderBinary); 12] = [
+            |b| b.code.clear(),
+            |b| b.code.push(0),
+            |b| b.workgroup_size = [0, 1, 1],
+            |b| b.workgroup_size = [1025, 1, 1],
+            |b| b.workgroup_size = [65535; 3],
+            |b| b.pointers.truncate(1),
+            |b| b.pointers.resize(20, Pointer::Unused),
+            |b| b.pointers[0] = Pointer::DescriptorSet(8),
+            |b| b.publications = 1023,
+            |b| b.scratch_bytes = MAX_SCRATCH + 1,
+            |b| b.spill_bytes = MAX_SCRATCH + 1,
+            |b| b.threadgroup_bytes = MAX_THREADGROUP_BYTES + 1,
+        ];
+        for (at, change) in changes.into_iter().enumerate() {
+            let mut binary = sample();
+            change(&mut binary);
+            assert_eq!(decode(&KEY, &encode(&KEY, &binary)), None, "change {at}");
+        }
+    }
+
+    proptest! {
+        /// Bodies that are not ours do nothing worse than being refused.
+        #[test]
+        fn parsing_is_total(edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6), cut in any::<prop::sample::Index>()) {
+            let mut body = encode(&KEY, &sample())[CHECKSUM..].to_vec();
+            for (at, value) in edits {
+                let at = at.index(body.len());
+                body[at] = value;
+            }
+            let _ = parse(&body);
+            let _ = parse(&body[..cut.index(body.len())]);
+            if let Some(binary) = parse(&body) {
+                let again = encode(&KEY, &binary);
+                prop_assert_eq!(parse(&again[CHECKSUM..]), Some(binary));
+            }
+        }
+    }
+}

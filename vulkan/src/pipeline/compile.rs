@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+//! From SPIR-V to a binary, and what is printed on the way.
+
+use std::fmt::Write as _;
+use std::sync::{Arc, LazyLock};
+
+use agx_compiler::binary::{ShaderBinary, Statistics};
+use agx_compiler::{CompileKey, Listing};
+use agx_isa::{Decoder, Mode};
+use ash::vk;
+use mesa_nir::{CompilerOptions, SpirvOptions, Stage, spirv_to_nir};
+
+use super::key::Source;
+use crate::debug::{self, Flags};
+use crate::error::VkResult;
+
+static OPTIONS: LazyLock<Arc<CompilerOptions>> =
+    LazyLock::new(|| Arc::new(CompilerOptions::apple9()));
+static SPIRV: LazyLock<SpirvOptions> = LazyLock::new(SpirvOptions::apple9_compute);
+
+/// Whether `CORTLAND_DEBUG` asks for something that only a compilation gives.
+pub(super) fn is_wanted_anew() -> bool {
+    debug::has(Flags::NIR | Flags::IR | Flags::VALIDATE)
+}
+
+/// Compiles, and keeps the texts on the way when they are wanted.
+///
+/// # Errors
+/// [`vk::Result::ERROR_OUT_OF_HOST_MEMORY`] when there is no memory. Everything else that can be
+/// wrong with a shader, of the application's doing or the compiler's, is
+/// [`vk::Result::ERROR_UNKNOWN`]: the specification lists no other for it ("either the application
+/// has provided invalid input, or an implementation failure has occurred"). The message says what.
+pub(super) fn compile(
+    source: &Source<'_>,
+    with_listing: bool,
+) -> VkResult<(ShaderBinary, Option<Listing>)> {
+    compile_plainly(source, with_listing).map_err(|error| {
+        debug::error(&format_args!(
+            "the compute shader {:?} of module {}: {error}",
+            source.entry_point, source.spirv.hash
+        ));
+        match error {
+            agx_compiler::Error::Nir(mesa_nir::Error::OutOfMemory) => {
+                vk::Result::ERROR_OUT_OF_HOST_MEMORY
+            }
+            _ => vk::Result::ERROR_UNKNOWN,
+        }
+    })
+}
+
+fn compile_plainly(
+    source: &Source<'_>,
+    with_listing: bool,
+) -> Result<(ShaderBinary, Option<Listing>), agx_compiler::Error> {
+    let shader = spirv_to_nir(
+        source.spirv.words,
+        Stage::Compute,
+        source.entry_point,
+        &source.constants,
+        &SPIRV,
+        &OPTIONS,
+    )?;
+    let key = CompileKey {
+        lowering: source.lowering.clone(),
+    };
+    if !with_listing && !debug::has(Flags::NIR | Flags::IR) {
+        return Ok((agx_compiler::compile(shader, &key)?, None));
+    }
+    let (binary, listing) = agx_compiler::compile_with_listing(shader, &key)?;
+    for (flag, text) in [(Flags::NIR, &listing.nir), (Flags::IR, &listing.ssa)] {
+        if debug::has(flag) {
+            debug::print(&format_args!(
+                "{:?} of {}:\n{text}",
+                source.entry_point, source.spirv.hash
+            ));
+        }
+    }
+    Ok((binary, with_listing.then_some(listing)))
+}
+
+/// Prints what is known of any binary, compiled just now or not.
+pub(super) fn print(source: &Source<'_>, binary: &ShaderBinary) {
+    let name = format_args!("{:?} of {}", source.entry_point, source.spirv.hash).to_string();
+    if debug::has(Flags::ASM) {
+        debug::print(&format_args!("{name}:\n{}", disassemble(&binary.code)));
+    }
+    if debug::has(Flags::STATS) {
+        let numbers = describe(&binary.stats).map(|(name, _, value)| format!("{name} {value}"));
+        debug::print(&format_args!("{name}: {}", numbers.join(", ")));
+    }
+}
+
+/// Machine code as text, an instruction a line.
+pub(super) fn disassemble(code: &[u8]) -> String {
+    let mut text = String::new();
+    for item in Decoder::new(code, Mode::Lenient) {
+        let written = match item {
+            Ok((offset, instruction)) => writeln!(text, "{offset:#06x}  {instruction}"),
+            Err(error) => writeln!(text, "{:#06x}  {error}", error.offset),
+        };
+        debug_assert!(written.is_ok(), "strings take all text");
+    }
+    text
+}
+
+/// Statistics with names and what they mean.
+pub(super) fn describe(stats: &Statistics) -> [(&'static str, &'static str, u64); 10] {
+    [
+        (
+            "instructions",
+            "Machine instructions",
+            stats.instructions.into(),
+        ),
+        ("bytes", "Bytes of machine code", stats.bytes.into()),
+        (
+            "waits",
+            "Instructions that only wait for a load",
+            stats.waits.into(),
+        ),
+        ("moves", "Moves between registers", stats.moves.into()),
+        ("registers", "32-bit registers used", stats.gprs.into()),
+        ("spills", "Values saved to scratch", stats.spills.into()),
+        ("fills", "Values filled from scratch", stats.fills.into()),
+        (
+            "scratch",
+            "Bytes of scratch of an invocation",
+            stats.scratch.into(),
+        ),
+        ("loops", "Loops", stats.loops.into()),
+        (
+            "cycles",
+            "Estimated cycles of a subgroup, loops taken as ten iterations",
+            stats.cycles,
+        ),
+    ]
+}
