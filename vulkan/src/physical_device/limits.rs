@@ -23,9 +23,9 @@ const _: () = assert!(MAX_SETS + 6 <= MAX_POINTERS as u32);
 pub(super) const DESCRIPTORS: u32 = 1 << 20;
 const _: () = assert!(DESCRIPTORS <= MAX_SET_DESCRIPTORS);
 /// Dynamic uniform buffers in a pipeline layout.
-pub(crate) const DYNAMIC_UNIFORM_BUFFERS: u32 = 64;
+pub(crate) const DYNAMIC_UNIFORM_BUFFERS: u32 = 16;
 /// Dynamic storage buffers in a pipeline layout.
-pub(crate) const DYNAMIC_STORAGE_BUFFERS: u32 = 64;
+pub(crate) const DYNAMIC_STORAGE_BUFFERS: u32 = 16;
 /// Descriptors of a set that is pushed.
 pub(crate) const PUSH_DESCRIPTORS: u32 = 32;
 /// Bytes of an inline uniform block.
