@@ -34,6 +34,6 @@ mod queue;
 mod semaphore;
 mod shader_module;
 mod shared;
+mod sync;
 #[cfg(test)]
 mod testing;
-mod sync;
