@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
-//! `CORTLAND_DEBUG` and what the driver says on standard error.
+//! `CORTLAND_DEBUG` and what the driver says, on standard error and to the application's messengers.
 
 use std::fmt::Display;
 use std::sync::LazyLock;
+
+use ash::vk;
+
+use crate::debug_utils;
 
 bitflags::bitflags! {
     /// What `CORTLAND_DEBUG`, a comma-separated list, asks for.
@@ -81,11 +85,13 @@ pub(crate) fn print(text: &dyn Display) {
 /// Something went wrong that the application or user should know of.
 pub(crate) fn error(text: &dyn Display) {
     eprintln!("cortland: error: {text}");
+    debug_utils::deliver(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR, text);
 }
 
 /// Something is odd.
 pub(crate) fn warn(text: &dyn Display) {
     eprintln!("cortland: warning: {text}");
+    debug_utils::deliver(vk::DebugUtilsMessageSeverityFlagsEXT::WARNING, text);
 }
 
 #[cfg(test)]

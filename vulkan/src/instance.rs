@@ -5,6 +5,7 @@ use ash::vk;
 
 use crate::backend::Backend;
 use crate::debug;
+use crate::debug_utils::AtBirthAndDeath;
 use crate::entry;
 use crate::error::VkResult;
 use crate::extensions::{self, Set};
@@ -24,6 +25,8 @@ pub(crate) struct Instance {
     /// Extensions that the application enabled.
     pub(crate) extensions: Set,
     physical_devices: HostVec<vk::PhysicalDevice>,
+    /// Who hears what goes wrong while it is created or destroyed.
+    listener: Option<AtBirthAndDeath>,
 }
 
 impl Object for Instance {
@@ -43,6 +46,9 @@ pub(crate) unsafe extern "system" fn create_instance(
             let scope = vk::SystemAllocationScope::INSTANCE;
             (&*info, HostAllocator::choose(allocator, &global, scope))
         };
+        // SAFETY: valid by the specification.
+        let listener = unsafe { AtBirthAndDeath::find(info.p_next) };
+        let _listening = listener.map(|it| it.listen()).transpose()?;
         if info.enabled_layer_count != 0 {
             debug::error(&"the driver has no layers; the loader loads them");
             return Err(vk::Result::ERROR_LAYER_NOT_PRESENT);
@@ -62,6 +68,7 @@ pub(crate) unsafe extern "system" fn create_instance(
                 .unwrap_or(vk::API_VERSION_1_0),
             extensions,
             physical_devices: host.vec(),
+            listener,
         };
         let handle = object::create(host, made)?;
         // SAFETY: just created and not known to anyone else.
@@ -87,6 +94,8 @@ pub(crate) unsafe extern "system" fn destroy_instance(
         let Some(this) = (unsafe { object::get_optional::<Instance>(instance) }) else {
             return;
         };
+        // Without memory for a listener it is not listened to.
+        let _listening = this.listener.and_then(|it| it.listen().ok());
         let scope = vk::SystemAllocationScope::INSTANCE;
         // SAFETY: valid by the specification.
         unsafe {

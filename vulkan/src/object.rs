@@ -13,6 +13,7 @@ use allocator_api2::alloc::{Allocator, Layout};
 use ash::vk::{self, Handle};
 
 use crate::host::{HostAllocator, OUT_OF_HOST};
+use crate::private_data::PrivateData;
 
 /// What the loader expects in the first word of a dispatchable object before it puts its own
 /// dispatch table there (loader-driver interface, ICD_LOADER_MAGIC).
@@ -26,11 +27,19 @@ pub(crate) trait Object: Sized {
 
 #[repr(C)]
 struct Allocation<T> {
+    header: Header,
+    object: T,
+}
+
+/// What all objects have, whatever they are.
+#[repr(C)]
+struct Header {
     /// The loader's.
     loader: usize,
     /// What this is; [`vk::ObjectType::UNKNOWN`] once it is destroyed.
     kind: vk::ObjectType,
-    object: T,
+    /// The application's.
+    private: PrivateData,
 }
 
 /// Puts an object on the heap and gives its handle.
@@ -45,8 +54,11 @@ pub(crate) fn create<T: Object>(host: HostAllocator, object: T) -> Result<T::Han
     // SAFETY: just allocated for this type.
     unsafe {
         start.write(Allocation {
-            loader: LOADER_MAGIC,
-            kind: T::Handle::TYPE,
+            header: Header {
+                loader: LOADER_MAGIC,
+                kind: T::Handle::TYPE,
+                private: PrivateData::default(),
+            },
             object,
         });
     }
@@ -64,7 +76,7 @@ fn locate<T: Object>(handle: T::Handle) -> Option<NonNull<Allocation<T>>> {
 fn check<T: Object>(at: NonNull<Allocation<T>>) {
     // SAFETY: the caller of the function that calls this promised a live object, or at least
     // readable memory.
-    let kind = unsafe { (*at.as_ptr()).kind };
+    let kind = unsafe { (*at.as_ptr()).header.kind };
     assert!(
         kind == T::Handle::TYPE,
         "the handle {at:p} is no {:?}",
@@ -115,6 +127,23 @@ pub(crate) unsafe fn get_mut<'a, T: Object + 'a>(handle: T::Handle) -> &'a mut T
     unsafe { &mut at.as_mut().object }
 }
 
+/// The private data of an object of any kind.
+///
+/// # Panics
+/// When the handle is null or of another kind.
+///
+/// # Safety
+/// The handle is null or of an object that lives for `'a`.
+pub(crate) unsafe fn private_data<'a>(kind: vk::ObjectType, handle: u64) -> &'a PrivateData {
+    let at: *const Header = std::ptr::with_exposed_provenance(handle as usize);
+    // SAFETY: every object begins with its header; the caller's promise.
+    let header = unsafe { at.as_ref() }.filter(|header| header.kind == kind);
+    let Some(header) = header else {
+        panic!("the handle {handle:#x} is no {kind:?}");
+    };
+    &header.private
+}
+
 /// The handle of an object that [`create`] made.
 pub(crate) fn handle_of<T: Object>(object: &T) -> T::Handle {
     let at = std::ptr::from_ref(object)
@@ -137,8 +166,8 @@ pub(crate) unsafe fn destroy<T: Object>(host: HostAllocator, handle: T::Handle) 
     check(at);
     // SAFETY: a live object that is the caller's alone; its memory came from such callbacks.
     unsafe {
-        at.as_mut().kind = vk::ObjectType::UNKNOWN;
-        std::ptr::drop_in_place(&raw mut (*at.as_ptr()).object);
+        at.as_mut().header.kind = vk::ObjectType::UNKNOWN;
+        std::ptr::drop_in_place(at.as_ptr());
         host.deallocate(at.cast(), Layout::new::<Allocation<T>>());
     }
 }

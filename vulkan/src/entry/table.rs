@@ -16,6 +16,7 @@ use crate::{
     buffer, calibration, descriptor, device, event, fence, instance, memory, pipeline,
     pipeline_layout, query_pool, queue, semaphore, shader_module,
 };
+use crate::{debug_utils, graphics, private_data};
 
 /// A command.
 #[derive(Clone, Copy)]
@@ -72,6 +73,9 @@ const fn extension(name: &'static str) -> Provider {
     Provider::Extension(name)
 }
 
+const BIND_MEMORY2: &[Provider] = &[extension("VK_KHR_bind_memory2")];
+const COPY_COMMANDS2: &[Provider] = &[extension("VK_KHR_copy_commands2")];
+const DEBUG_UTILS: &[Provider] = &[extension("VK_EXT_debug_utils")];
 const DEVICE_GROUP: &[Provider] = &[extension("VK_KHR_device_group")];
 const DEVICE_GROUP_CREATION: &[Provider] = &[extension("VK_KHR_device_group_creation")];
 const EXTERNAL_FENCE_CAPABILITIES: &[Provider] = &[extension("VK_KHR_external_fence_capabilities")];
@@ -81,6 +85,9 @@ const EXTERNAL_SEMAPHORE_CAPABILITIES: &[Provider] =
     &[extension("VK_KHR_external_semaphore_capabilities")];
 const GET_PHYSICAL_DEVICE_PROPERTIES2: &[Provider] =
     &[extension("VK_KHR_get_physical_device_properties2")];
+const GET_MEMORY_REQUIREMENTS2: &[Provider] = &[extension("VK_KHR_get_memory_requirements2")];
+const MAINTENANCE4: &[Provider] = &[extension("VK_KHR_maintenance4")];
+const PRIVATE_DATA: &[Provider] = &[extension("VK_EXT_private_data")];
 const TOOLING_INFO: &[Provider] = &[extension("VK_EXT_tooling_info")];
 
 /// Forgets a function's type.
@@ -156,6 +163,117 @@ pub static COMMANDS: &[Command] = {
         command("vkEnumeratePhysicalDeviceGroupsKHR", Instance, DEVICE_GROUP_CREATION, erase::<vk::PFN_vkEnumeratePhysicalDeviceGroups>(group::enumerate)),
         command("vkGetDeviceGroupPeerMemoryFeatures", Device, V1_1, erase::<vk::PFN_vkGetDeviceGroupPeerMemoryFeatures>(group::peer_memory_features)),
         command("vkGetDeviceGroupPeerMemoryFeaturesKHR", Device, DEVICE_GROUP, erase::<vk::PFN_vkGetDeviceGroupPeerMemoryFeatures>(group::peer_memory_features)),
+        // graphics.rs
+        command("vkCreateBufferView", Device, V1_0, erase::<vk::PFN_vkCreateBufferView>(graphics::create_buffer_view)),
+        command("vkDestroyBufferView", Device, V1_0, erase::<vk::PFN_vkDestroyBufferView>(graphics::destroy_buffer_view)),
+        command("vkCreateImage", Device, V1_0, erase::<vk::PFN_vkCreateImage>(graphics::create_image)),
+        command("vkDestroyImage", Device, V1_0, erase::<vk::PFN_vkDestroyImage>(graphics::destroy_image)),
+        command("vkCreateImageView", Device, V1_0, erase::<vk::PFN_vkCreateImageView>(graphics::create_image_view)),
+        command("vkDestroyImageView", Device, V1_0, erase::<vk::PFN_vkDestroyImageView>(graphics::destroy_image_view)),
+        command("vkCreateSampler", Device, V1_0, erase::<vk::PFN_vkCreateSampler>(graphics::create_sampler)),
+        command("vkDestroySampler", Device, V1_0, erase::<vk::PFN_vkDestroySampler>(graphics::destroy_sampler)),
+        command("vkCreateFramebuffer", Device, V1_0, erase::<vk::PFN_vkCreateFramebuffer>(graphics::create_framebuffer)),
+        command("vkDestroyFramebuffer", Device, V1_0, erase::<vk::PFN_vkDestroyFramebuffer>(graphics::destroy_framebuffer)),
+        command("vkCreateRenderPass", Device, V1_0, erase::<vk::PFN_vkCreateRenderPass>(graphics::create_render_pass)),
+        command("vkDestroyRenderPass", Device, V1_0, erase::<vk::PFN_vkDestroyRenderPass>(graphics::destroy_render_pass)),
+        command("vkCreateSamplerYcbcrConversion", Device, V1_1, erase::<vk::PFN_vkCreateSamplerYcbcrConversion>(graphics::create_sampler_ycbcr_conversion)),
+        command("vkDestroySamplerYcbcrConversion", Device, V1_1, erase::<vk::PFN_vkDestroySamplerYcbcrConversion>(graphics::destroy_sampler_ycbcr_conversion)),
+        command("vkCreateRenderPass2", Device, V1_2, erase::<vk::PFN_vkCreateRenderPass2>(graphics::create_render_pass2)),
+        command("vkCreateGraphicsPipelines", Device, V1_0, erase::<vk::PFN_vkCreateGraphicsPipelines>(graphics::create_graphics_pipelines)),
+        command("vkGetRenderAreaGranularity", Device, V1_0, erase::<vk::PFN_vkGetRenderAreaGranularity>(graphics::get_render_area_granularity)),
+        command("vkBindImageMemory", Device, V1_0, erase::<vk::PFN_vkBindImageMemory>(graphics::bind_image_memory)),
+        command("vkBindImageMemory2", Device, V1_1, erase::<vk::PFN_vkBindImageMemory2>(graphics::bind_image_memory2)),
+        command("vkGetImageMemoryRequirements", Device, V1_0, erase::<vk::PFN_vkGetImageMemoryRequirements>(graphics::get_image_memory_requirements)),
+        command("vkGetImageMemoryRequirements2", Device, V1_1, erase::<vk::PFN_vkGetImageMemoryRequirements2>(graphics::get_image_memory_requirements2)),
+        command("vkGetImageSparseMemoryRequirements", Device, V1_0, erase::<vk::PFN_vkGetImageSparseMemoryRequirements>(graphics::get_image_sparse_memory_requirements)),
+        command("vkGetImageSparseMemoryRequirements2", Device, V1_1, erase::<vk::PFN_vkGetImageSparseMemoryRequirements2>(graphics::get_image_sparse_memory_requirements2)),
+        command("vkGetImageSubresourceLayout", Device, V1_0, erase::<vk::PFN_vkGetImageSubresourceLayout>(graphics::get_image_subresource_layout)),
+        command("vkGetDeviceImageMemoryRequirements", Device, V1_3, erase::<vk::PFN_vkGetDeviceImageMemoryRequirements>(graphics::get_device_image_memory_requirements)),
+        command("vkGetDeviceImageSparseMemoryRequirements", Device, V1_3, erase::<vk::PFN_vkGetDeviceImageSparseMemoryRequirements>(graphics::get_device_image_sparse_memory_requirements)),
+        command("vkBindImageMemory2KHR", Device, BIND_MEMORY2, erase::<vk::PFN_vkBindImageMemory2>(graphics::bind_image_memory2)),
+        command("vkGetImageMemoryRequirements2KHR", Device, GET_MEMORY_REQUIREMENTS2, erase::<vk::PFN_vkGetImageMemoryRequirements2>(graphics::get_image_memory_requirements2)),
+        command("vkGetImageSparseMemoryRequirements2KHR", Device, GET_MEMORY_REQUIREMENTS2, erase::<vk::PFN_vkGetImageSparseMemoryRequirements2>(graphics::get_image_sparse_memory_requirements2)),
+        command("vkGetDeviceImageMemoryRequirementsKHR", Device, MAINTENANCE4, erase::<vk::PFN_vkGetDeviceImageMemoryRequirements>(graphics::get_device_image_memory_requirements)),
+        command("vkGetDeviceImageSparseMemoryRequirementsKHR", Device, MAINTENANCE4, erase::<vk::PFN_vkGetDeviceImageSparseMemoryRequirements>(graphics::get_device_image_sparse_memory_requirements)),
+        command("vkCmdCopyImage2KHR", Device, COPY_COMMANDS2, erase::<vk::PFN_vkCmdCopyImage2>(graphics::cmd_copy_image2)),
+        command("vkCmdCopyBufferToImage2KHR", Device, COPY_COMMANDS2, erase::<vk::PFN_vkCmdCopyBufferToImage2>(graphics::cmd_copy_buffer_to_image2)),
+        command("vkCmdCopyImageToBuffer2KHR", Device, COPY_COMMANDS2, erase::<vk::PFN_vkCmdCopyImageToBuffer2>(graphics::cmd_copy_image_to_buffer2)),
+        command("vkCmdBlitImage2KHR", Device, COPY_COMMANDS2, erase::<vk::PFN_vkCmdBlitImage2>(graphics::cmd_blit_image2)),
+        command("vkCmdResolveImage2KHR", Device, COPY_COMMANDS2, erase::<vk::PFN_vkCmdResolveImage2>(graphics::cmd_resolve_image2)),
+        command("vkCmdSetViewport", Device, V1_0, erase::<vk::PFN_vkCmdSetViewport>(graphics::cmd_set_viewport)),
+        command("vkCmdSetScissor", Device, V1_0, erase::<vk::PFN_vkCmdSetScissor>(graphics::cmd_set_scissor)),
+        command("vkCmdSetLineWidth", Device, V1_0, erase::<vk::PFN_vkCmdSetLineWidth>(graphics::cmd_set_line_width)),
+        command("vkCmdSetDepthBias", Device, V1_0, erase::<vk::PFN_vkCmdSetDepthBias>(graphics::cmd_set_depth_bias)),
+        command("vkCmdSetBlendConstants", Device, V1_0, erase::<vk::PFN_vkCmdSetBlendConstants>(graphics::cmd_set_blend_constants)),
+        command("vkCmdSetDepthBounds", Device, V1_0, erase::<vk::PFN_vkCmdSetDepthBounds>(graphics::cmd_set_depth_bounds)),
+        command("vkCmdSetStencilCompareMask", Device, V1_0, erase::<vk::PFN_vkCmdSetStencilCompareMask>(graphics::cmd_set_stencil_compare_mask)),
+        command("vkCmdSetStencilWriteMask", Device, V1_0, erase::<vk::PFN_vkCmdSetStencilWriteMask>(graphics::cmd_set_stencil_write_mask)),
+        command("vkCmdSetStencilReference", Device, V1_0, erase::<vk::PFN_vkCmdSetStencilReference>(graphics::cmd_set_stencil_reference)),
+        command("vkCmdBindIndexBuffer", Device, V1_0, erase::<vk::PFN_vkCmdBindIndexBuffer>(graphics::cmd_bind_index_buffer)),
+        command("vkCmdBindVertexBuffers", Device, V1_0, erase::<vk::PFN_vkCmdBindVertexBuffers>(graphics::cmd_bind_vertex_buffers)),
+        command("vkCmdDraw", Device, V1_0, erase::<vk::PFN_vkCmdDraw>(graphics::cmd_draw)),
+        command("vkCmdDrawIndexed", Device, V1_0, erase::<vk::PFN_vkCmdDrawIndexed>(graphics::cmd_draw_indexed)),
+        command("vkCmdDrawIndirect", Device, V1_0, erase::<vk::PFN_vkCmdDrawIndirect>(graphics::cmd_draw_indirect)),
+        command("vkCmdDrawIndexedIndirect", Device, V1_0, erase::<vk::PFN_vkCmdDrawIndexedIndirect>(graphics::cmd_draw_indexed_indirect)),
+        command("vkCmdCopyImage", Device, V1_0, erase::<vk::PFN_vkCmdCopyImage>(graphics::cmd_copy_image)),
+        command("vkCmdBlitImage", Device, V1_0, erase::<vk::PFN_vkCmdBlitImage>(graphics::cmd_blit_image)),
+        command("vkCmdCopyBufferToImage", Device, V1_0, erase::<vk::PFN_vkCmdCopyBufferToImage>(graphics::cmd_copy_buffer_to_image)),
+        command("vkCmdCopyImageToBuffer", Device, V1_0, erase::<vk::PFN_vkCmdCopyImageToBuffer>(graphics::cmd_copy_image_to_buffer)),
+        command("vkCmdClearColorImage", Device, V1_0, erase::<vk::PFN_vkCmdClearColorImage>(graphics::cmd_clear_color_image)),
+        command("vkCmdClearDepthStencilImage", Device, V1_0, erase::<vk::PFN_vkCmdClearDepthStencilImage>(graphics::cmd_clear_depth_stencil_image)),
+        command("vkCmdClearAttachments", Device, V1_0, erase::<vk::PFN_vkCmdClearAttachments>(graphics::cmd_clear_attachments)),
+        command("vkCmdResolveImage", Device, V1_0, erase::<vk::PFN_vkCmdResolveImage>(graphics::cmd_resolve_image)),
+        command("vkCmdBeginRenderPass", Device, V1_0, erase::<vk::PFN_vkCmdBeginRenderPass>(graphics::cmd_begin_render_pass)),
+        command("vkCmdNextSubpass", Device, V1_0, erase::<vk::PFN_vkCmdNextSubpass>(graphics::cmd_next_subpass)),
+        command("vkCmdEndRenderPass", Device, V1_0, erase::<vk::PFN_vkCmdEndRenderPass>(graphics::cmd_end_render_pass)),
+        command("vkCmdDrawIndirectCount", Device, V1_2, erase::<vk::PFN_vkCmdDrawIndirectCount>(graphics::cmd_draw_indirect_count)),
+        command("vkCmdDrawIndexedIndirectCount", Device, V1_2, erase::<vk::PFN_vkCmdDrawIndexedIndirectCount>(graphics::cmd_draw_indexed_indirect_count)),
+        command("vkCmdBeginRenderPass2", Device, V1_2, erase::<vk::PFN_vkCmdBeginRenderPass2>(graphics::cmd_begin_render_pass2)),
+        command("vkCmdNextSubpass2", Device, V1_2, erase::<vk::PFN_vkCmdNextSubpass2>(graphics::cmd_next_subpass2)),
+        command("vkCmdEndRenderPass2", Device, V1_2, erase::<vk::PFN_vkCmdEndRenderPass2>(graphics::cmd_end_render_pass2)),
+        command("vkCmdCopyImage2", Device, V1_3, erase::<vk::PFN_vkCmdCopyImage2>(graphics::cmd_copy_image2)),
+        command("vkCmdCopyBufferToImage2", Device, V1_3, erase::<vk::PFN_vkCmdCopyBufferToImage2>(graphics::cmd_copy_buffer_to_image2)),
+        command("vkCmdCopyImageToBuffer2", Device, V1_3, erase::<vk::PFN_vkCmdCopyImageToBuffer2>(graphics::cmd_copy_image_to_buffer2)),
+        command("vkCmdBlitImage2", Device, V1_3, erase::<vk::PFN_vkCmdBlitImage2>(graphics::cmd_blit_image2)),
+        command("vkCmdResolveImage2", Device, V1_3, erase::<vk::PFN_vkCmdResolveImage2>(graphics::cmd_resolve_image2)),
+        command("vkCmdBeginRendering", Device, V1_3, erase::<vk::PFN_vkCmdBeginRendering>(graphics::cmd_begin_rendering)),
+        command("vkCmdEndRendering", Device, V1_3, erase::<vk::PFN_vkCmdEndRendering>(graphics::cmd_end_rendering)),
+        command("vkCmdSetCullMode", Device, V1_3, erase::<vk::PFN_vkCmdSetCullMode>(graphics::cmd_set_cull_mode)),
+        command("vkCmdSetFrontFace", Device, V1_3, erase::<vk::PFN_vkCmdSetFrontFace>(graphics::cmd_set_front_face)),
+        command("vkCmdSetPrimitiveTopology", Device, V1_3, erase::<vk::PFN_vkCmdSetPrimitiveTopology>(graphics::cmd_set_primitive_topology)),
+        command("vkCmdSetViewportWithCount", Device, V1_3, erase::<vk::PFN_vkCmdSetViewportWithCount>(graphics::cmd_set_viewport_with_count)),
+        command("vkCmdSetScissorWithCount", Device, V1_3, erase::<vk::PFN_vkCmdSetScissorWithCount>(graphics::cmd_set_scissor_with_count)),
+        command("vkCmdBindVertexBuffers2", Device, V1_3, erase::<vk::PFN_vkCmdBindVertexBuffers2>(graphics::cmd_bind_vertex_buffers2)),
+        command("vkCmdSetDepthTestEnable", Device, V1_3, erase::<vk::PFN_vkCmdSetDepthTestEnable>(graphics::cmd_set_depth_test_enable)),
+        command("vkCmdSetDepthWriteEnable", Device, V1_3, erase::<vk::PFN_vkCmdSetDepthWriteEnable>(graphics::cmd_set_depth_write_enable)),
+        command("vkCmdSetDepthCompareOp", Device, V1_3, erase::<vk::PFN_vkCmdSetDepthCompareOp>(graphics::cmd_set_depth_compare_op)),
+        command("vkCmdSetDepthBoundsTestEnable", Device, V1_3, erase::<vk::PFN_vkCmdSetDepthBoundsTestEnable>(graphics::cmd_set_depth_bounds_test_enable)),
+        command("vkCmdSetStencilTestEnable", Device, V1_3, erase::<vk::PFN_vkCmdSetStencilTestEnable>(graphics::cmd_set_stencil_test_enable)),
+        command("vkCmdSetStencilOp", Device, V1_3, erase::<vk::PFN_vkCmdSetStencilOp>(graphics::cmd_set_stencil_op)),
+        command("vkCmdSetRasterizerDiscardEnable", Device, V1_3, erase::<vk::PFN_vkCmdSetRasterizerDiscardEnable>(graphics::cmd_set_rasterizer_discard_enable)),
+        command("vkCmdSetDepthBiasEnable", Device, V1_3, erase::<vk::PFN_vkCmdSetDepthBiasEnable>(graphics::cmd_set_depth_bias_enable)),
+        command("vkCmdSetPrimitiveRestartEnable", Device, V1_3, erase::<vk::PFN_vkCmdSetPrimitiveRestartEnable>(graphics::cmd_set_primitive_restart_enable)),
+        // private_data.rs
+        command("vkCreatePrivateDataSlot", Device, V1_3, erase::<vk::PFN_vkCreatePrivateDataSlot>(private_data::create_slot)),
+        command("vkDestroyPrivateDataSlot", Device, V1_3, erase::<vk::PFN_vkDestroyPrivateDataSlot>(private_data::destroy_slot)),
+        command("vkSetPrivateData", Device, V1_3, erase::<vk::PFN_vkSetPrivateData>(private_data::set)),
+        command("vkGetPrivateData", Device, V1_3, erase::<vk::PFN_vkGetPrivateData>(private_data::get)),
+        command("vkCreatePrivateDataSlotEXT", Device, PRIVATE_DATA, erase::<vk::PFN_vkCreatePrivateDataSlot>(private_data::create_slot)),
+        command("vkDestroyPrivateDataSlotEXT", Device, PRIVATE_DATA, erase::<vk::PFN_vkDestroyPrivateDataSlot>(private_data::destroy_slot)),
+        command("vkSetPrivateDataEXT", Device, PRIVATE_DATA, erase::<vk::PFN_vkSetPrivateData>(private_data::set)),
+        command("vkGetPrivateDataEXT", Device, PRIVATE_DATA, erase::<vk::PFN_vkGetPrivateData>(private_data::get)),
+        // debug_utils.rs
+        command("vkCreateDebugUtilsMessengerEXT", Instance, DEBUG_UTILS, erase::<vk::PFN_vkCreateDebugUtilsMessengerEXT>(debug_utils::create_messenger)),
+        command("vkDestroyDebugUtilsMessengerEXT", Instance, DEBUG_UTILS, erase::<vk::PFN_vkDestroyDebugUtilsMessengerEXT>(debug_utils::destroy_messenger)),
+        command("vkSubmitDebugUtilsMessageEXT", Instance, DEBUG_UTILS, erase::<vk::PFN_vkSubmitDebugUtilsMessageEXT>(debug_utils::submit_message)),
+        command("vkSetDebugUtilsObjectNameEXT", Device, DEBUG_UTILS, erase::<vk::PFN_vkSetDebugUtilsObjectNameEXT>(debug_utils::set_object_name)),
+        command("vkSetDebugUtilsObjectTagEXT", Device, DEBUG_UTILS, erase::<vk::PFN_vkSetDebugUtilsObjectTagEXT>(debug_utils::set_object_tag)),
+        command("vkQueueBeginDebugUtilsLabelEXT", Device, DEBUG_UTILS, erase::<vk::PFN_vkQueueBeginDebugUtilsLabelEXT>(debug_utils::queue_begin_label)),
+        command("vkQueueEndDebugUtilsLabelEXT", Device, DEBUG_UTILS, erase::<vk::PFN_vkQueueEndDebugUtilsLabelEXT>(debug_utils::queue_end_label)),
+        command("vkQueueInsertDebugUtilsLabelEXT", Device, DEBUG_UTILS, erase::<vk::PFN_vkQueueInsertDebugUtilsLabelEXT>(debug_utils::queue_insert_label)),
+        command("vkCmdBeginDebugUtilsLabelEXT", Device, DEBUG_UTILS, erase::<vk::PFN_vkCmdBeginDebugUtilsLabelEXT>(debug_utils::cmd_begin_label)),
+        command("vkCmdEndDebugUtilsLabelEXT", Device, DEBUG_UTILS, erase::<vk::PFN_vkCmdEndDebugUtilsLabelEXT>(debug_utils::cmd_end_label)),
+        command("vkCmdInsertDebugUtilsLabelEXT", Device, DEBUG_UTILS, erase::<vk::PFN_vkCmdInsertDebugUtilsLabelEXT>(debug_utils::cmd_insert_label)),
         // device.rs
         command("vkCreateDevice", PhysicalDevice, V1_0, erase::<vk::PFN_vkCreateDevice>(device::create_device)),
         command("vkDestroyDevice", Device, V1_0, erase::<vk::PFN_vkDestroyDevice>(device::destroy_device)),

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+//! Queues, fences and semaphores together, through their entry points.
+
+mod loss;
+mod memory;
+mod model;
+mod order;
+mod rig;
+mod sharing;
