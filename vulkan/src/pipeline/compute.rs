@@ -146,7 +146,7 @@ fn find_or_compile(
             ("NIR", nir),
             ("SSA", ssa),
             ("Registers", registers),
-            ("Assembly", disassemble(&made.code)),
+            ("Assembly", disassemble(&made)),
         ]
     });
     Ok((shader, texts))

@@ -16,7 +16,7 @@ fn module(set: u32, binding: u32) -> Vec<u32> {
         r#"
                OpCapability Shader
                OpMemoryModel Logical GLSL450
-               OpEntryPoint GLCompute %main "main" %id
+               OpEntryPoint GLCompute %main "main" %id %buffer %push
                OpExecutionMode %main LocalSize 8 2 1
                OpDecorate %id BuiltIn GlobalInvocationId
                OpDecorate %spec SpecId 5
@@ -492,8 +492,7 @@ fn executables_have_statistics_and_texts() {
         | vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR;
     let plain = test.one(test.info()).expect("a pipeline");
     let pipeline = test.one(test.info().flags(flags)).expect("a pipeline");
-    // SAFETY: the commands have the types that their names say.
-    let commands = unsafe { ash::khr::pipeline_executable_properties::DeviceFn::load(address) };
+    let commands = ash::khr::pipeline_executable_properties::DeviceFn::load(address);
     let device = test.driver.device.handle();
     let about = vk::PipelineInfoKHR::default().pipeline(pipeline);
     let mut one = [vk::PipelineExecutablePropertiesKHR::default()];
@@ -512,26 +511,17 @@ fn executables_have_statistics_and_texts() {
     assert_eq!(one[0].stages, vk::ShaderStageFlags::COMPUTE);
 
     let about = vk::PipelineExecutableInfoKHR::default().pipeline(pipeline);
+    let count_numbers = |numbers: *mut vk::PipelineExecutableStatisticKHR<'_>, count: &mut u32| {
+        // SAFETY: as above.
+        let result = unsafe {
+            (commands.get_pipeline_executable_statistics_khr)(device, &about, count, numbers)
+        };
+        assert_eq!(result, vk::Result::SUCCESS);
+    };
     let mut count = 0;
-    // SAFETY: as above.
-    unsafe {
-        (commands.get_pipeline_executable_statistics_khr)(
-            device,
-            &about,
-            &mut count,
-            std::ptr::null_mut(),
-        );
-    }
+    count_numbers(std::ptr::null_mut(), &mut count);
     let mut numbers = vec![vk::PipelineExecutableStatisticKHR::default(); count as usize];
-    // SAFETY: as above.
-    unsafe {
-        (commands.get_pipeline_executable_statistics_khr)(
-            device,
-            &about,
-            &mut count,
-            numbers.as_mut_ptr(),
-        );
-    }
+    count_numbers(numbers.as_mut_ptr(), &mut count);
     let named = |name: &std::ffi::CStr| {
         let found = numbers.iter().find(|one| one.name_as_c_str() == Ok(name));
         // SAFETY: all are 64-bit numbers.
@@ -588,8 +578,7 @@ fn executables_have_statistics_and_texts() {
 #[test]
 fn modules_have_identifiers_by_which_caches_find_shaders() {
     let test = Test::new();
-    // SAFETY: the commands have the types that their names say.
-    let commands = unsafe { ash::ext::shader_module_identifier::DeviceFn::load(address) };
+    let commands = ash::ext::shader_module_identifier::DeviceFn::load(address);
     let mut of_module = vk::ShaderModuleIdentifierEXT::default();
     let mut of_words = vk::ShaderModuleIdentifierEXT::default();
     let words = module(SET, BINDING);
