@@ -267,6 +267,7 @@ pub(super) unsafe fn write_set(
     };
     let total = match kind {
         Kind::Inline => write.descriptor_count.min(inline.len() as u32),
+        _ if write.p_buffer_info.is_null() => 0,
         _ => write.descriptor_count,
     };
     let mut done = 0;

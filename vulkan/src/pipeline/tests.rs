@@ -457,6 +457,64 @@ fn caches_carry_shaders_from_device_to_device() {
 }
 
 #[test]
+fn threads_share_a_cache_and_a_device() {
+    const THREADS: u32 = 4;
+    const SHADERS: u32 = 24;
+    let test = Test::new();
+    let cache = test.cache(&[]);
+    let entries = [vk::SpecializationMapEntry {
+        constant_id: 5,
+        offset: 0,
+        size: 4,
+    }];
+    let create = |value: u32| {
+        let data = value.to_le_bytes();
+        let constants = vk::SpecializationInfo::default()
+            .map_entries(&entries)
+            .data(&data);
+        let stage = test.stage().specialization_info(&constants);
+        let (made, result) = test.create(cache, &[test.info().stage(stage)]);
+        assert_eq!(result, vk::Result::SUCCESS);
+        made[0]
+    };
+    let mut all: Vec<Vec<vk::Pipeline>> = std::thread::scope(|scope| {
+        let create = &create;
+        let one = |thread: u32| (0..SHADERS).map(move |at| (at + 7 * thread) % SHADERS);
+        let threads: Vec<_> = (0..THREADS)
+            .map(|thread| {
+                scope.spawn(move || {
+                    let mut made = vec![vk::Pipeline::null(); SHADERS as usize];
+                    one(thread).for_each(|value| made[value as usize] = create(value));
+                    made
+                })
+            })
+            .collect();
+        let all = threads
+            .into_iter()
+            .map(|thread| thread.join().expect("no panic"));
+        all.collect()
+    });
+    let first = all.pop().expect("four");
+    for (at, pipeline) in first.iter().enumerate() {
+        for other in &all {
+            assert!(Arc::ptr_eq(
+                &inner(*pipeline).program,
+                &inner(other[at]).program
+            ));
+        }
+    }
+    let other = test.cache(&test.data(cache));
+    assert_eq!(test.data(other), test.data(cache));
+    // SAFETY: a live cache.
+    let entries = unsafe { object::get::<cache::PipelineCache>(cache) }.count();
+    assert_eq!(entries, SHADERS as usize);
+    test.destroy(&first);
+    all.iter().for_each(|pipelines| test.destroy(pipelines));
+    test.drop_cache(cache);
+    test.drop_cache(other);
+}
+
+#[test]
 fn damaged_cache_data_is_ignored() {
     let test = Test::new();
     let cache = test.cache(&[]);
