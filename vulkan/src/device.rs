@@ -210,7 +210,7 @@ pub(crate) unsafe extern "system" fn create_device(
                 kernel,
                 gpu,
                 arena,
-                internal: Internal::default(),
+                internal: Internal::new(this.chip),
                 shaders: pipeline::Store::default(),
                 backend: this.backend.clone(),
                 lost: AtomicBool::new(false),
