@@ -13,8 +13,8 @@ use crate::physical_device::{
     self, external, features, formats, group, properties, queue_families, tools,
 };
 use crate::{
-    buffer, calibration, descriptor, device, event, fence, instance, memory, pipeline,
-    pipeline_layout, query_pool, queue, semaphore, shader_module,
+    buffer, calibration, debug_utils, descriptor, device, event, fence, graphics, instance, memory,
+    pipeline, pipeline_layout, private_data, query_pool, queue, semaphore, shader_module,
 };
 use crate::{debug_utils, graphics, private_data};
 
@@ -349,7 +349,7 @@ pub static COMMANDS: &[Command] = {
         command("vkCmdBindDescriptorSets", Device, V1_0, erase::<vk::PFN_vkCmdBindDescriptorSets>(command_buffer::cmd_bind_descriptor_sets)),
         command("vkCmdPushConstants", Device, V1_0, erase::<vk::PFN_vkCmdPushConstants>(command_buffer::cmd_push_constants)),
         command("vkCmdPushDescriptorSetKHR", Device, &[Provider::Extension("VK_KHR_push_descriptor")], erase::<vk::PFN_vkCmdPushDescriptorSetKHR>(command_buffer::cmd_push_descriptor_set)),
-        command("vkCmdPushDescriptorSetWithTemplateKHR", Device, &[Provider::Extension("VK_KHR_push_descriptor")], erase::<vk::PFN_vkCmdPushDescriptorSetWithTemplateKHR>(command_buffer::cmd_push_descriptor_set_with_template)),
+        command("vkCmdPushDescriptorSetWithTemplateKHR", Device, &[extension("VK_KHR_push_descriptor"), extension("VK_KHR_descriptor_update_template")], erase::<vk::PFN_vkCmdPushDescriptorSetWithTemplateKHR>(command_buffer::cmd_push_descriptor_set_with_template)),
         command("vkCmdDispatch", Device, V1_0, erase::<vk::PFN_vkCmdDispatch>(command_buffer::cmd_dispatch)),
         command("vkCmdDispatchBase", Device, V1_1, erase::<vk::PFN_vkCmdDispatchBase>(command_buffer::cmd_dispatch_base)),
         command("vkCmdDispatchBaseKHR", Device, &[Provider::Extension("VK_KHR_device_group")], erase::<vk::PFN_vkCmdDispatchBase>(command_buffer::cmd_dispatch_base)),

@@ -373,6 +373,12 @@ unsafe fn write(this: &PhysicalDevice, link: *mut vk::BaseOutStructure<'static>)
                     ..Default::default()
                 });
             }
+            T::PHYSICAL_DEVICE_SHADER_MODULE_IDENTIFIER_PROPERTIES_EXT => {
+                entry::put(link, vk::PhysicalDeviceShaderModuleIdentifierPropertiesEXT {
+                    shader_module_identifier_algorithm_uuid: identity::module_identifier_uuid(),
+                    ..Default::default()
+                });
+            }
             _ => {}
         }
     }

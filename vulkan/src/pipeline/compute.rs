@@ -12,7 +12,7 @@ use mesa_nir::{ComputeLowering, SpecConstant};
 
 use super::cache::PipelineCache;
 use super::compile::{compile, disassemble, is_wanted_anew, print};
-use super::key::Source;
+use super::key::{Key, Source};
 use super::store::Shader;
 use super::{disk_cache, robustness};
 use crate::debug::{self, Flags};
@@ -118,7 +118,7 @@ fn find_or_compile(
     let key = source.key(device.chip);
     // Compiled anew also when it is known, because no cache keeps texts.
     if !keeps_texts && !is_wanted_anew() {
-        if let Some(shader) = find(device, cache, source, feedback)? {
+        if let Some(shader) = find(device, cache, source, key, feedback)? {
             return Ok((shader, None));
         }
     }
@@ -146,7 +146,7 @@ fn find_or_compile(
             ("NIR", nir),
             ("SSA", ssa),
             ("Registers", registers),
-            ("Assembly", disassemble(&made.code)),
+            ("Assembly", disassemble(&made)),
         ]
     });
     Ok((shader, texts))
@@ -157,9 +157,9 @@ fn find(
     device: &Device,
     cache: Option<&PipelineCache>,
     source: &Source<'_>,
+    key: Key,
     feedback: &mut Feedback,
 ) -> VkResult<Option<Arc<Shader>>> {
-    let key = source.key(device.chip);
     if debug::has(Flags::ASM | Flags::STATS) {
         // What is printed is not kept with shaders that are alive.
     } else if let Some(shader) = device.shaders.find(&key) {

@@ -5,5 +5,6 @@ mod loss;
 mod memory;
 mod model;
 mod order;
+mod queries;
 mod rig;
 mod sharing;
