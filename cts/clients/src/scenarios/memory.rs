@@ -428,8 +428,8 @@ layout(local_size_x = 32) in;
 layout(buffer_reference, scalar) buffer Words { uint w[]; };
 layout(push_constant, scalar) uniform P { Words words; uint64_t first; };
 void main() {
-    uint64_t i = first + gl_LocalInvocationIndex;
-    words.w[i] = uint(i) * 3u + words.w[i];
+    uint i = uint(first) + gl_LocalInvocationIndex;
+    words.w[i] = i * 3u + words.w[i];
 }
 ",
         layout,
