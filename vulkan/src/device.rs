@@ -214,7 +214,7 @@ pub(crate) unsafe extern "system" fn create_device(
                 gpu,
                 arena,
                 _bounds_pages: bounds_pages,
-                internal: Internal::default(),
+                internal: Internal::new(this.chip),
                 shaders: pipeline::Store::default(),
                 backend: this.backend.clone(),
                 lost: AtomicBool::new(false),

@@ -731,11 +731,12 @@ fn every_refusal_of_host_memory_is_told_and_leaks_nothing() {
     let host = FailingHost::new();
     let driver = Driver::with_host(&host);
     let device = &driver.device;
-    // SAFETY: valid structures and live handles, here and below.
     let failures = with_info(MIXED, |info| {
         for_each_failure(
             &host,
+            // SAFETY: valid structures and live handles, here and below.
             |callbacks| unsafe { device.create_descriptor_set_layout(info, Some(callbacks)) },
+            // SAFETY: as above.
             |made, callbacks| unsafe {
                 device.destroy_descriptor_set_layout(made, Some(callbacks));
             },

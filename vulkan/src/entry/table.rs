@@ -16,7 +16,6 @@ use crate::{
     buffer, calibration, debug_utils, descriptor, device, event, fence, graphics, instance, memory,
     pipeline, pipeline_layout, private_data, query_pool, queue, semaphore, shader_module,
 };
-use crate::{debug_utils, graphics, private_data};
 
 /// A command.
 #[derive(Clone, Copy)]

@@ -117,10 +117,11 @@ fn find_or_compile(
 ) -> VkResult<(Arc<Shader>, Option<Texts>)> {
     let key = source.key(device.chip);
     // Compiled anew also when it is known, because no cache keeps texts.
-    if !keeps_texts && !is_wanted_anew() {
-        if let Some(shader) = find(device, cache, source, key, feedback)? {
-            return Ok((shader, None));
-        }
+    if !keeps_texts
+        && !is_wanted_anew()
+        && let Some(shader) = find(device, cache, source, key, feedback)?
+    {
+        return Ok((shader, None));
     }
     // A stage that gives only a module's identifier has nothing to compile.
     if is_only_found || source.spirv.words.is_empty() {

@@ -321,8 +321,10 @@ fn shaders_that_cannot_be_leave_nulls_and_say_why() {
             .push_next(&mut chained);
         assert!(test.one(test.info().stage(stage)).is_err());
     }
-    let mut sixteen = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default();
-    sixteen.required_subgroup_size = 16;
+    let mut sixteen = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo {
+        required_subgroup_size: 16,
+        ..Default::default()
+    };
     let stage = test.stage().push_next(&mut sixteen);
     assert_eq!(
         test.one(test.info().stage(stage)),
