@@ -38,3 +38,5 @@ mod semaphore;
 mod shader_module;
 mod shared;
 mod sync;
+#[cfg(test)]
+mod testing;

@@ -57,11 +57,18 @@ impl Heap {
         if let Some(place) = chunks.iter().find_map(|chunk| chunk.cut(count)) {
             return Ok(place);
         }
-        let chunk = Arc::new(Chunk::new(gpu, QUERY_SIZE * u64::from(count))?);
+        let chunk = Arc::new(Chunk::new(gpu, QUERY_SIZE * rounded(count))?);
         let place = chunk.cut(count);
         chunks.push(chunk);
         place.ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)
     }
+}
+
+/// As many queries as the allocator needs to be free to give out so many: it sorts holes by sizes of
+/// four significant bits.
+fn rounded(count: u32) -> u64 {
+    let step = 1 << count.max(8).ilog2().saturating_sub(3);
+    u64::from(count).next_multiple_of(step)
 }
 
 impl Chunk {

@@ -9,34 +9,39 @@ use agx_hw::launcher::{MAX_POINTERS, MAX_THREADGROUP_BYTES};
 use ash::vk;
 
 use super::memory;
-use crate::descriptor::{self, MAX_RANGE, MAX_SET_DESCRIPTORS};
-use crate::pipeline_layout::{MAX_PUSH_CONSTANT_BYTES, MAX_SETS};
 
 /// Invocations of a subgroup.
 pub(crate) const SUBGROUP_SIZE: u32 = SIMD_WIDTH;
 /// Subgroups of a workgroup.
 pub(crate) const WORKGROUP_SUBGROUPS: u32 = MAX_THREADS / SIMD_WIDTH;
 
-// Of the pointers that a launch gives, six may be something else than a descriptor set.
-const _: () = assert!(MAX_SETS + 6 <= MAX_POINTERS as u32);
-/// Descriptors of a kind in a pipeline layout, and all descriptors of a set.
-pub(super) const DESCRIPTORS: u32 = 1 << 20;
-const _: () = assert!(DESCRIPTORS <= MAX_SET_DESCRIPTORS);
+/// Descriptor sets of a pipeline layout. Each one that a shader uses takes one of the pointers that
+/// a launch gives (agx-hw, `MAX_POINTERS`), of which six may be something else.
+pub(crate) const SETS: u32 = 8;
+const _: () = assert!(SETS + 6 <= MAX_POINTERS as u32);
+/// Descriptors of a kind in a pipeline layout, and all descriptors of a set. A buffer descriptor has
+/// 16 bytes and an offset of 32 bits in its set, so this is far from any bound.
+pub(crate) const DESCRIPTORS: u32 = 1 << 20;
 /// Dynamic uniform buffers in a pipeline layout.
 pub(crate) const DYNAMIC_UNIFORM_BUFFERS: u32 = 16;
 /// Dynamic storage buffers in a pipeline layout.
 pub(crate) const DYNAMIC_STORAGE_BUFFERS: u32 = 16;
 /// Descriptors of a set that is pushed.
 pub(crate) const PUSH_DESCRIPTORS: u32 = 32;
+/// Bytes of push constants.
+pub(crate) const PUSH_CONSTANT_BYTES: u32 = 256;
 /// Bytes of an inline uniform block.
-pub(crate) const INLINE_UNIFORM_BYTES: u32 = descriptor::MAX_INLINE_BYTES;
+pub(crate) const INLINE_UNIFORM_BYTES: u32 = 4096;
 /// Inline uniform blocks in a pipeline layout.
 pub(crate) const INLINE_UNIFORM_BLOCKS: u32 = 64;
 
+/// Bytes of a storage buffer's range: what the shader compiler takes for granted (mesa-nir, README,
+/// "The form").
+pub(crate) const STORAGE_BUFFER_RANGE: u32 = u32::MAX - 0xffff;
 /// Bytes of a uniform buffer's range.
 pub(crate) const UNIFORM_BUFFER_RANGE: u32 = 1 << 16;
 /// What addresses of buffers in descriptors are multiples of (`SpirvOptions::apple9_compute`).
-const BUFFER_ALIGN: u64 = descriptor::ALIGNMENT as u64;
+pub(crate) const BUFFER_ALIGN: u64 = 16;
 /// What addresses of buffers and pointers that `vkMapMemory` gives are multiples of at least: a
 /// cache line.
 pub(crate) const MEMORY_ALIGN: u64 = 64;
@@ -64,7 +69,7 @@ pub(super) fn limits() -> vk::PhysicalDeviceLimits {
         max_compute_work_group_size: [MAX_THREADS; 3],
 
         // Descriptors.
-        max_bound_descriptor_sets: MAX_SETS,
+        max_bound_descriptor_sets: SETS,
         max_per_stage_descriptor_uniform_buffers: DESCRIPTORS,
         max_per_stage_descriptor_storage_buffers: DESCRIPTORS,
         max_per_stage_descriptor_samplers: SAMPLERS.0,
@@ -80,9 +85,9 @@ pub(super) fn limits() -> vk::PhysicalDeviceLimits {
         max_descriptor_set_sampled_images: SAMPLED_IMAGES.1,
         max_descriptor_set_storage_images: STORAGE_IMAGES.1,
         max_descriptor_set_input_attachments: INPUT_ATTACHMENTS.1,
-        max_push_constants_size: MAX_PUSH_CONSTANT_BYTES,
+        max_push_constants_size: PUSH_CONSTANT_BYTES,
         max_uniform_buffer_range: UNIFORM_BUFFER_RANGE,
-        max_storage_buffer_range: MAX_RANGE,
+        max_storage_buffer_range: STORAGE_BUFFER_RANGE,
         min_uniform_buffer_offset_alignment: BUFFER_ALIGN,
         min_storage_buffer_offset_alignment: BUFFER_ALIGN,
 

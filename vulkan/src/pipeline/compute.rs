@@ -12,9 +12,9 @@ use mesa_nir::{ComputeLowering, SpecConstant};
 
 use super::cache::PipelineCache;
 use super::compile::{compile, disassemble, is_wanted_anew, print};
-use super::key::Source;
+use super::key::{Key, Source};
 use super::store::Shader;
-use super::{binary, disk_cache, robustness};
+use super::{disk_cache, robustness};
 use crate::debug::{self, Flags};
 use crate::device::Device;
 use crate::entry;
@@ -117,10 +117,11 @@ fn find_or_compile(
 ) -> VkResult<(Arc<Shader>, Option<Texts>)> {
     let key = source.key(device.chip);
     // Compiled anew also when it is known, because no cache keeps texts.
-    if !keeps_texts && !is_wanted_anew() {
-        if let Some(shader) = find(device, cache, source, feedback)? {
-            return Ok((shader, None));
-        }
+    if !keeps_texts
+        && !is_wanted_anew()
+        && let Some(shader) = find(device, cache, source, key, feedback)?
+    {
+        return Ok((shader, None));
     }
     // A stage that gives only a module's identifier has nothing to compile.
     if is_only_found || source.spirv.words.is_empty() {
@@ -146,7 +147,7 @@ fn find_or_compile(
             ("NIR", nir),
             ("SSA", ssa),
             ("Registers", registers),
-            ("Assembly", disassemble(&made.code)),
+            ("Assembly", disassemble(&made)),
         ]
     });
     Ok((shader, texts))
@@ -157,9 +158,9 @@ fn find(
     device: &Device,
     cache: Option<&PipelineCache>,
     source: &Source<'_>,
+    key: Key,
     feedback: &mut Feedback,
 ) -> VkResult<Option<Arc<Shader>>> {
-    let key = source.key(device.chip);
     if debug::has(Flags::ASM | Flags::STATS) {
         // What is printed is not kept with shaders that are alive.
     } else if let Some(shader) = device.shaders.find(&key) {
@@ -179,14 +180,7 @@ fn find(
             Some(&blob),
         )?));
     }
-    let Some(disk) = disk_cache::user_cache() else {
-        return Ok(None);
-    };
-    let Some(blob) = disk.read(&key) else {
-        return Ok(None);
-    };
-    let Some(found) = binary::decode(&key, &blob) else {
-        disk.remove(&key);
+    let Some((found, blob)) = disk_cache::user_cache().and_then(|disk| disk.find(&key)) else {
         return Ok(None);
     };
     print(source, &found);
@@ -422,4 +416,45 @@ pub(crate) unsafe extern "system" fn destroy_pipeline(
             object::destroy::<ComputePipeline>(host, pipeline);
         }
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_of_every_size_are_read_and_others_ignored() {
+        let data: Vec<u8> = (1..=16).collect();
+        let entry = |constant_id, offset, size| vk::SpecializationMapEntry {
+            constant_id,
+            offset,
+            size,
+        };
+        let entries = [
+            entry(10, 0, 1),
+            entry(11, 1, 2),
+            entry(12, 4, 4),
+            entry(13, 8, 8),
+            entry(14, 9, 8),
+            entry(15, 0, 3),
+            entry(16, u32::MAX, 4),
+            entry(17, 4, usize::MAX),
+            entry(18, 16, 0),
+        ];
+        let info = vk::SpecializationInfo::default()
+            .map_entries(&entries)
+            .data(&data);
+        // SAFETY: a valid structure.
+        let read = unsafe { constants(&info) };
+        let read: Vec<_> = read.iter().map(|read| (read.id, read.bits)).collect();
+        assert_eq!(
+            read,
+            [
+                (10, 0x01),
+                (11, 0x0302),
+                (12, 0x0807_0605),
+                (13, 0x100f_0e0d_0c0b_0a09)
+            ]
+        );
+    }
 }

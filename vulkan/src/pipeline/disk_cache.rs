@@ -19,6 +19,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
+use agx_compiler::binary::ShaderBinary;
+
+use super::binary;
 use super::key::Key;
 use crate::debug::{self, Flags};
 
@@ -84,17 +87,21 @@ impl DiskCache {
         self.directory.join(name.as_str())
     }
 
-    /// What a file holds, for whoever can tell whether it is good.
-    pub(super) fn read(&self, key: &Key) -> Option<Vec<u8>> {
+    /// The binary of a key, and its bytes. A damaged file is removed.
+    pub(super) fn find(&self, key: &Key) -> Option<(ShaderBinary, Vec<u8>)> {
+        let bytes = self.read(key)?;
+        let found = binary::decode(key, &bytes);
+        if found.is_none() {
+            // If it cannot be removed it is ignored again the next time.
+            let _ = fs::remove_file(self.path(key));
+        }
+        Some((found?, bytes))
+    }
+
+    fn read(&self, key: &Key) -> Option<Vec<u8>> {
         let path = self.path(key);
         let is_small = fs::metadata(&path).ok()?.len() <= MAX_FILE;
         is_small.then(|| fs::read(&path).ok())?
-    }
-
-    /// Removes a file that turned out to be damaged.
-    pub(super) fn remove(&self, key: &Key) {
-        // If it cannot be removed it is ignored again the next time.
-        let _ = fs::remove_file(self.path(key));
     }
 
     /// Keeps bytes for a key.
@@ -238,8 +245,30 @@ mod tests {
         let other = DiskCache::new(scratch.0.join("deep/er"), LIMIT);
         assert_eq!(other.read(&key(1)).as_deref(), Some(&b"one again"[..]));
         assert_eq!(other.read(&key(2)).as_deref(), Some(&b"two"[..]));
-        other.remove(&key(2));
-        assert_eq!(cache.read(&key(2)), None);
+    }
+
+    #[test]
+    fn damaged_files_are_removed() {
+        let scratch = Scratch::new("damaged");
+        let cache = DiskCache::new(scratch.0.clone(), LIMIT);
+        let sample = binary::tests::sample();
+        let good = binary::encode(&key(1), &sample);
+        for at in 0..=good.len() {
+            let mut bytes = good.clone();
+            match bytes.get_mut(at) {
+                Some(byte) => *byte ^= 1 << (at % 8),
+                None => bytes.truncate(at / 2),
+            }
+            cache.write(&key(1), &bytes);
+            assert_eq!(cache.find(&key(1)), None);
+            assert!(!cache.path(&key(1)).exists());
+        }
+        cache.write(&key(1), &good);
+        assert_eq!(cache.find(&key(1)), Some((sample, good.clone())));
+        // A whole one of another key.
+        cache.write(&key(2), &good);
+        assert_eq!(cache.find(&key(2)), None);
+        assert!(!cache.path(&key(2)).exists());
     }
 
     #[test]

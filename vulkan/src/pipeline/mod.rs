@@ -29,8 +29,11 @@ mod compute;
 mod disk_cache;
 mod executable;
 mod key;
+mod own;
 mod robustness;
 mod store;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use self::cache::{
     create_pipeline_cache, destroy_pipeline_cache, get_pipeline_cache_data, merge_pipeline_caches,
@@ -40,4 +43,5 @@ pub(crate) use self::executable::{
     get_pipeline_executable_internal_representations, get_pipeline_executable_properties,
     get_pipeline_executable_statistics,
 };
+pub(crate) use self::own::own_shader;
 pub(crate) use self::store::Store;

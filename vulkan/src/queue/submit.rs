@@ -14,7 +14,7 @@ use crate::object;
 use crate::semaphore::Semaphore;
 
 impl Queue {
-    fn batches(&self) -> Batches<'_> {
+    pub(super) fn batches(&self) -> Batches<'_> {
         Batches::new(&self.line, self.host)
     }
 
@@ -22,7 +22,7 @@ impl Queue {
     ///
     /// # Safety
     /// The fence is null or live.
-    unsafe fn finish(&self, mut batches: Batches<'_>, fence: vk::Fence) -> VkResult {
+    pub(super) unsafe fn finish(&self, mut batches: Batches<'_>, fence: vk::Fence) -> VkResult {
         // SAFETY: the caller's promise.
         if let Some(fence) = unsafe { object::get_optional::<Fence>(fence) } {
             batches.fence(SyncPoint::Binary(fence.sync()))?;

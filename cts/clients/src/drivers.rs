@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+//! The two drivers, and processes that run on one of them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, anyhow, bail, ensure};
+
+use crate::outcome::Outcome;
+
+/// A driver to run on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Driver {
+    /// What to call it.
+    pub name: &'static str,
+    /// The manifest that the loader reads.
+    pub manifest: PathBuf,
+}
+
+impl Driver {
+    /// Debian's software driver.
+    ///
+    /// # Errors
+    /// When it is not installed.
+    pub fn lavapipe() -> anyhow::Result<Driver> {
+        let directory = Path::new("/usr/share/vulkan/icd.d");
+        let files = std::fs::read_dir(directory).context(
+            "no Vulkan driver is installed (Debian package mesa-vulkan-drivers): run ./x setup",
+        )?;
+        let manifest = files
+            .filter_map(|file| Some(file.ok()?.path()))
+            .find(|path| {
+                let name = path.file_name().and_then(|name| name.to_str());
+                name.is_some_and(|name| name.starts_with("lvp_icd"))
+            });
+        Ok(Driver {
+            name: "lavapipe",
+            manifest: manifest.ok_or_else(|| anyhow!("{}: no lavapipe", directory.display()))?,
+        })
+    }
+
+    /// This project's driver: that of the manifest in `CORTLAND_MANIFEST`, or one that is built
+    /// now, beside the running program.
+    ///
+    /// # Errors
+    /// When it cannot be built.
+    pub fn cortland() -> anyhow::Result<Driver> {
+        let manifest = match std::env::var_os("CORTLAND_MANIFEST") {
+            Some(manifest) => PathBuf::from(manifest),
+            None => build()?,
+        };
+        Ok(Driver {
+            name: "Cortland",
+            manifest,
+        })
+    }
+
+    /// Has a command's process run on this driver alone, on the simulator at its strictest.
+    pub fn choose(&self, command: &mut Command) {
+        command
+            .env("VK_DRIVER_FILES", &self.manifest)
+            .env("VK_ICD_FILENAMES", &self.manifest)
+            .env("VK_LOADER_LAYERS_DISABLE", "~implicit~")
+            .env("DISABLE_LAYER_NO_DEVICE_SELECT", "1")
+            .env("NODEVICE_SELECT", "1")
+            .env("CORTLAND_DEVICE", "sim")
+            .env("CORTLAND_SIM_STRICT", "1")
+            .env_remove("VK_ADD_DRIVER_FILES")
+            .env_remove("VK_INSTANCE_LAYERS");
+    }
+
+    /// Runs a scenario in a process of the suite's program.
+    ///
+    /// # Errors
+    /// When the process ends by a signal or without an outcome, with what it wrote.
+    pub fn run(&self, program: &Path, scenario: &str, validate: bool) -> anyhow::Result<Outcome> {
+        let output = Temporary::new();
+        let mut command = Command::new(program);
+        command.args(["run", scenario, "--output"]).arg(&output.0);
+        if validate {
+            command.arg("--validate");
+        }
+        self.choose(&mut command);
+        let said =
+            finish(command, TIME_LIMIT).with_context(|| format!("{scenario} on {}", self.name))?;
+        let outcome = std::fs::read(&output.0).map_err(anyhow::Error::from);
+        let outcome = outcome.and_then(|bytes| Ok(serde_json::from_slice(&bytes)?));
+        outcome.with_context(|| format!("{scenario} on {}: no outcome\n{said}", self.name))
+    }
+}
+
+/// After which a scenario counts as hanging.
+pub const TIME_LIMIT: Duration = Duration::from_secs(600);
+
+/// Builds the driver in the profile of this program and writes a manifest for it.
+fn build() -> anyhow::Result<PathBuf> {
+    let program = std::env::current_exe()?;
+    // Tests are in target/PROFILE/deps, programs in target/PROFILE.
+    let directory = program
+        .ancestors()
+        .skip(1)
+        .find(|directory| !directory.ends_with("deps"))
+        .ok_or_else(|| anyhow!("{}: in no target directory", program.display()))?;
+    let profile = directory.file_name().and_then(|name| name.to_str());
+    let profile = match profile {
+        Some("debug") | None => "dev",
+        Some(profile) => profile,
+    };
+    let target = directory.parent().unwrap_or(directory);
+    let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args([
+            "build",
+            "--quiet",
+            "--locked",
+            "-p",
+            "cortland",
+            "--profile",
+            profile,
+        ])
+        .arg("--target-dir")
+        .arg(target)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .status()
+        .context("cargo")?;
+    ensure!(status.success(), "the driver does not build");
+    let library = directory.join("libvulkan_cortland.so");
+    ensure!(
+        library.exists(),
+        "{}: not there after the build",
+        library.display()
+    );
+    let manifest = directory.join("cortland_clients_icd.json");
+    let text = serde_json::json!({
+        "file_format_version": "1.0.1",
+        "ICD": { "library_path": library, "api_version": "1.3.0" },
+    });
+    // Of several processes that write it, all write the same; renaming keeps readers whole.
+    let new = manifest.with_extension(format!("{}.new", std::process::id()));
+    std::fs::write(&new, text.to_string())?;
+    std::fs::rename(&new, &manifest)?;
+    Ok(manifest)
+}
+
+/// Runs a process to its end; what it wrote.
+///
+/// # Errors
+/// When it takes longer than it may or ends by a signal.
+pub fn finish(mut command: Command, limit: Duration) -> anyhow::Result<String> {
+    let log = Temporary::new();
+    let file = std::fs::File::create(&log.0)?;
+    let mut child = command
+        .stdin(std::process::Stdio::null())
+        .stdout(file.try_clone()?)
+        .stderr(file)
+        .spawn()
+        .with_context(|| format!("{}", command.get_program().display()))?;
+    let start = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break Some(status);
+        }
+        if start.elapsed() > limit {
+            child.kill()?;
+            child.wait()?;
+            break None;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    let said = std::fs::read(&log.0)?;
+    let said = String::from_utf8_lossy(&said).into_owned();
+    match status {
+        None => bail!("it hangs: ended after {} s\n{said}", limit.as_secs()),
+        Some(status) if status.code().is_none() => bail!("{status}\n{said}"),
+        Some(_) => Ok(said),
+    }
+}
+
+/// A name for a file that is deleted afterwards.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn new() -> Temporary {
+        use std::sync::atomic::{AtomicU32, Ordering};
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let name = format!("cortland-clients-{}-{number}", std::process::id());
+        Temporary(std::env::temp_dir().join(name))
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        // It is not there when the process wrote nothing.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: MIT
+//! Instance, device and queue, opened as an application that wants all of compute does.
+
+use std::collections::HashSet;
+use std::ffi::{CStr, c_void};
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::{Context as _, anyhow, ensure};
+use ash::vk;
+
+use crate::outcome::Skip;
+
+const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
+
+/// Device extensions that scenarios use where they are offered.
+const EXTENSIONS: [&CStr; 8] = [
+    ash::khr::push_descriptor::NAME,
+    ash::ext::robustness2::NAME,
+    ash::khr::external_memory_fd::NAME,
+    ash::ext::external_memory_dma_buf::NAME,
+    ash::khr::external_semaphore_fd::NAME,
+    ash::khr::external_fence_fd::NAME,
+    ash::ext::calibrated_timestamps::NAME,
+    ash::ext::memory_budget::NAME,
+];
+
+/// How to open the device.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// Under the Khronos validation layer.
+    pub validation: bool,
+    /// Without robustness, as programs that count on speed open it.
+    pub unchecked: bool,
+}
+
+/// What the device offers of what scenarios ask for; all of it is enabled.
+#[derive(Debug, Clone, Copy, Default)]
+#[allow(missing_docs, reason = "the names are those of Vulkan's features")]
+pub struct Features {
+    pub robust_buffer_access: bool,
+    pub robust_buffer_access2: bool,
+    pub null_descriptor: bool,
+    pub shader_int64: bool,
+    pub storage_buffer_array_dynamic_indexing: bool,
+    pub storage_buffer_array_non_uniform_indexing: bool,
+    pub storage_buffer_update_after_bind: bool,
+    pub uniform_buffer_update_after_bind: bool,
+    pub update_unused_while_pending: bool,
+    pub partially_bound: bool,
+    pub variable_descriptor_count: bool,
+    pub runtime_descriptor_array: bool,
+    pub inline_uniform_block: bool,
+    pub scalar_block_layout: bool,
+    pub buffer_device_address: bool,
+    pub timeline_semaphore: bool,
+    pub host_query_reset: bool,
+    pub synchronization2: bool,
+    pub private_data: bool,
+    pub pipeline_creation_cache_control: bool,
+    pub maintenance4: bool,
+    pub subgroup_size_control: bool,
+}
+
+/// An open device.
+pub struct Gpu {
+    /// The loader.
+    pub entry: ash::Entry,
+    /// The instance.
+    pub instance: ash::Instance,
+    /// The device's physical one.
+    pub physical: vk::PhysicalDevice,
+    /// The device.
+    pub device: ash::Device,
+    /// Its queue.
+    pub queue: vk::Queue,
+    /// The queue's family.
+    pub family: u32,
+    /// What the queue can do.
+    pub queue_properties: vk::QueueFamilyProperties,
+    /// What is enabled.
+    pub features: Features,
+    /// Limits and names.
+    pub properties: vk::PhysicalDeviceProperties,
+    /// Memory types and heaps.
+    pub memory: vk::PhysicalDeviceMemoryProperties,
+    extensions: HashSet<&'static CStr>,
+    messenger: Option<(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
+    messages: Box<Messages>,
+}
+
+type Messages = Mutex<Vec<String>>;
+
+impl Gpu {
+    /// Opens the first device that the loader finds, with all features that compute can use.
+    ///
+    /// # Errors
+    /// Whatever Vulkan refuses, or that the validation layer is wanted and not installed.
+    pub fn open(options: Options) -> anyhow::Result<Gpu> {
+        // SAFETY: the system's Vulkan loader is what its name says.
+        let entry = unsafe { ash::Entry::load() }.context("the Vulkan loader")?;
+        let messages = Box::<Messages>::default();
+        let instance = create_instance(&entry, options, &messages)?;
+        // SAFETY: from here on, all handles belong to this instance, and every structure lives
+        // while its call runs.
+        unsafe {
+            let physical = instance.enumerate_physical_devices()?;
+            let physical = *physical.first().ok_or_else(|| anyhow!("no device"))?;
+            let families = instance.get_physical_device_queue_family_properties(physical);
+            let computes = |family: &vk::QueueFamilyProperties| {
+                family.queue_flags.contains(vk::QueueFlags::COMPUTE)
+            };
+            let family = families.iter().position(computes);
+            let family = family.ok_or_else(|| anyhow!("no queue family computes"))?;
+            let (device, features, extensions) =
+                create_device(&instance, physical, family as u32, options)?;
+            let messenger = if options.validation {
+                let utils = ash::ext::debug_utils::Instance::new(&entry, &instance);
+                let info = messenger_info(&messages);
+                let messenger = utils.create_debug_utils_messenger(&info, None)?;
+                Some((utils, messenger))
+            } else {
+                None
+            };
+            Ok(Gpu {
+                queue: device.get_device_queue(family as u32, 0),
+                family: family as u32,
+                queue_properties: families[family],
+                features,
+                properties: instance.get_physical_device_properties(physical),
+                memory: instance.get_physical_device_memory_properties(physical),
+                extensions,
+                messenger,
+                messages,
+                physical,
+                device,
+                instance,
+                entry,
+            })
+        }
+    }
+
+    /// The driver's name and version.
+    #[must_use]
+    pub fn driver(&self) -> String {
+        let mut driver = vk::PhysicalDeviceDriverProperties::default();
+        let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
+        // SAFETY: of this instance; the chain is live.
+        unsafe {
+            self.instance
+                .get_physical_device_properties2(self.physical, &mut properties);
+        }
+        let device = text(self.properties.device_name_as_c_str());
+        let name = text(driver.driver_name_as_c_str());
+        format!("{name} on {device}")
+    }
+
+    /// Whether a device extension is enabled: it is one of those listed and it is offered.
+    #[must_use]
+    pub fn has(&self, extension: &CStr) -> bool {
+        self.extensions.contains(extension)
+    }
+
+    /// Ends the scenario as skipped when an extension is not offered.
+    ///
+    /// # Errors
+    /// [`Skip`] with its name.
+    pub fn needs(&self, extension: &CStr) -> anyhow::Result<()> {
+        require(self.has(extension), &extension.to_string_lossy())
+    }
+
+    /// What was said since the last call; the driver's and the layer's words while the device is
+    /// destroyed are given by [`Gpu::close`].
+    #[must_use]
+    pub fn take_messages(&self) -> Vec<String> {
+        take(&self.messages)
+    }
+
+    /// Destroys everything; what was said until its end.
+    #[must_use]
+    pub fn close(self) -> Vec<String> {
+        // SAFETY: scopes borrow the device, so nothing of it is left; children go before parents.
+        unsafe {
+            self.device.destroy_device(None);
+            if let Some((utils, messenger)) = self.messenger {
+                utils.destroy_debug_utils_messenger(messenger, None);
+            }
+            // The instance was created with the same messages, for what destroying it says.
+            self.instance.destroy_instance(None);
+        }
+        take(&self.messages)
+    }
+}
+
+/// Ends the scenario as skipped when something is not offered.
+///
+/// # Errors
+/// [`Skip`] with its name.
+pub fn require(offered: bool, name: &str) -> anyhow::Result<()> {
+    if offered {
+        Ok(())
+    } else {
+        Err(Skip(name.to_owned()).into())
+    }
+}
+
+fn take(messages: &Messages) -> Vec<String> {
+    std::mem::take(&mut messages.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn text<E>(text: Result<&CStr, E>) -> String {
+    text.map(|text| text.to_string_lossy().into_owned())
+        .unwrap_or_default()
+}
+
+fn create_instance(
+    entry: &ash::Entry,
+    options: Options,
+    messages: &Messages,
+) -> anyhow::Result<ash::Instance> {
+    let application = vk::ApplicationInfo::default()
+        .application_name(c"cortland-clients")
+        .api_version(vk::API_VERSION_1_3);
+    let mut layers = Vec::new();
+    let mut extensions = Vec::new();
+    let mut messenger = messenger_info(messages);
+    let enabled = [
+        // Barriers and accesses of commands against each other, too.
+        vk::ValidationFeatureEnableEXT::SYNCHRONIZATION_VALIDATION,
+    ];
+    let mut features = vk::ValidationFeaturesEXT::default().enabled_validation_features(&enabled);
+    let mut info = vk::InstanceCreateInfo::default().application_info(&application);
+    if options.validation {
+        // SAFETY: the entry is loaded.
+        let installed = unsafe { entry.enumerate_instance_layer_properties() }?;
+        let found = installed
+            .iter()
+            .any(|layer| layer.layer_name_as_c_str() == Ok(VALIDATION_LAYER));
+        ensure!(
+            found,
+            "the validation layer (Debian package vulkan-validationlayers) is not installed"
+        );
+        layers.push(VALIDATION_LAYER.as_ptr());
+        extensions.push(ash::ext::debug_utils::NAME.as_ptr());
+        extensions.push(ash::ext::validation_features::NAME.as_ptr());
+        info = info.push_next(&mut messenger).push_next(&mut features);
+    }
+    let info = info
+        .enabled_layer_names(&layers)
+        .enabled_extension_names(&extensions);
+    // SAFETY: the info and what it points to are complete and live during the call.
+    unsafe { entry.create_instance(&info, None) }.context("vkCreateInstance")
+}
+
+fn messenger_info(messages: &Messages) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
+    use vk::DebugUtilsMessageSeverityFlagsEXT as Severity;
+    use vk::DebugUtilsMessageTypeFlagsEXT as Type;
+    vk::DebugUtilsMessengerCreateInfoEXT::default()
+        .message_severity(Severity::ERROR | Severity::WARNING)
+        .message_type(Type::VALIDATION | Type::GENERAL | Type::PERFORMANCE)
+        .pfn_user_callback(Some(note))
+        .user_data(std::ptr::from_ref(messages).cast_mut().cast())
+}
+
+/// The messenger's callback: keeps the message.
+unsafe extern "system" fn note(
+    _severity: vk::DebugUtilsMessageSeverityFlagsEXT,
+    _types: vk::DebugUtilsMessageTypeFlagsEXT,
+    data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
+    user: *mut c_void,
+) -> vk::Bool32 {
+    // SAFETY: `messenger_info` gave the address of messages that outlive the instance; the caller
+    // gives data with a NUL-terminated message or none.
+    let (messages, text) = unsafe {
+        let text = (*data).message_as_c_str().unwrap_or(c"no message");
+        (&*user.cast_const().cast::<Messages>(), text)
+    };
+    messages
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(text.to_string_lossy().into_owned());
+    vk::FALSE
+}
+
+/// The device with one queue, and every feature and extension that scenarios look at.
+///
+/// # Safety
+/// The handles belong to the instance.
+unsafe fn create_device(
+    instance: &ash::Instance,
+    physical: vk::PhysicalDevice,
+    family: u32,
+    options: Options,
+) -> anyhow::Result<(ash::Device, Features, HashSet<&'static CStr>)> {
+    // SAFETY: of this instance.
+    let offered = unsafe { instance.enumerate_device_extension_properties(physical) }?;
+    let offered: HashSet<&CStr> = offered
+        .iter()
+        .filter_map(|extension| extension.extension_name_as_c_str().ok())
+        .collect();
+    let extensions: HashSet<&'static CStr> = EXTENSIONS
+        .into_iter()
+        .filter(|name| offered.contains(name))
+        .collect();
+    let mut v11 = vk::PhysicalDeviceVulkan11Features::default();
+    let mut v12 = vk::PhysicalDeviceVulkan12Features::default();
+    let mut v13 = vk::PhysicalDeviceVulkan13Features::default();
+    let mut robustness2 = vk::PhysicalDeviceRobustness2FeaturesEXT::default();
+    let mut features = vk::PhysicalDeviceFeatures2::default()
+        .push_next(&mut v11)
+        .push_next(&mut v12)
+        .push_next(&mut v13);
+    if extensions.contains(ash::ext::robustness2::NAME) && !options.unchecked {
+        features = features.push_next(&mut robustness2);
+    }
+    // SAFETY: of this instance; the chain is live. What is offered is then what is asked for.
+    unsafe { instance.get_physical_device_features2(physical, &mut features) };
+    let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
+    let queues = [vk::DeviceQueueCreateInfo::default()
+        .queue_family_index(family)
+        .queue_priorities(&[1.0])];
+    if options.unchecked {
+        features.features.robust_buffer_access = vk::FALSE;
+    }
+    let v10 = features.features;
+    let info = vk::DeviceCreateInfo::default()
+        .queue_create_infos(&queues)
+        .enabled_extension_names(&names)
+        .push_next(&mut features);
+    // SAFETY: the info and its chain are complete and live during the call.
+    let device =
+        unsafe { instance.create_device(physical, &info, None) }.context("vkCreateDevice")?;
+    let features = Features {
+        robust_buffer_access: on(v10.robust_buffer_access),
+        robust_buffer_access2: on(robustness2.robust_buffer_access2),
+        null_descriptor: on(robustness2.null_descriptor),
+        shader_int64: on(v10.shader_int64),
+        storage_buffer_array_dynamic_indexing: on(v10.shader_storage_buffer_array_dynamic_indexing),
+        storage_buffer_array_non_uniform_indexing: on(
+            v12.shader_storage_buffer_array_non_uniform_indexing
+        ),
+        storage_buffer_update_after_bind: on(
+            v12.descriptor_binding_storage_buffer_update_after_bind
+        ),
+        uniform_buffer_update_after_bind: on(
+            v12.descriptor_binding_uniform_buffer_update_after_bind
+        ),
+        update_unused_while_pending: on(v12.descriptor_binding_update_unused_while_pending),
+        partially_bound: on(v12.descriptor_binding_partially_bound),
+        variable_descriptor_count: on(v12.descriptor_binding_variable_descriptor_count),
+        runtime_descriptor_array: on(v12.runtime_descriptor_array),
+        inline_uniform_block: on(v13.inline_uniform_block),
+        scalar_block_layout: on(v12.scalar_block_layout),
+        buffer_device_address: on(v12.buffer_device_address),
+        timeline_semaphore: on(v12.timeline_semaphore),
+        host_query_reset: on(v12.host_query_reset),
+        synchronization2: on(v13.synchronization2),
+        private_data: on(v13.private_data),
+        pipeline_creation_cache_control: on(v13.pipeline_creation_cache_control),
+        maintenance4: on(v13.maintenance4),
+        subgroup_size_control: on(v13.subgroup_size_control),
+    };
+    Ok((device, features, extensions))
+}
+
+fn on(flag: vk::Bool32) -> bool {
+    flag == vk::TRUE
+}

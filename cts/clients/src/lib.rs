@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+//! Vulkan programs as applications write them: each scenario runs on any driver that the loader
+//! finds and says what it computed, so that two drivers can be compared.
+
+pub mod drivers;
+pub mod failing;
+pub mod gpu;
+pub mod model;
+pub mod outcome;
+pub mod scenario;
+pub mod scenarios;
+pub mod scope;
+pub mod shader;

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+//! Shaders written in the scenarios: GLSL, compiled when they run.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use cortland_cts::corpus::source;
+
+/// A compute shader's SPIR-V. `text` is GLSL below the `#version` line; extensions that the
+/// scenarios share are on. One text is compiled once in a process.
+///
+/// # Errors
+/// What the compiler says.
+pub fn glsl(text: &str) -> anyhow::Result<Vec<u32>> {
+    static COMPILED: OnceLock<Mutex<HashMap<String, Vec<u32>>>> = OnceLock::new();
+    let compiled = COMPILED.get_or_init(Mutex::default);
+    let mut compiled = compiled.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(words) = compiled.get(text) {
+        return Ok(words.clone());
+    }
+    let words = source::compile_glsl(&format!("{HEADER}{text}"))?;
+    compiled.insert(text.to_owned(), words.clone());
+    Ok(words)
+}
+
+const HEADER: &str = "#version 460
+#extension GL_EXT_buffer_reference : require
+#extension GL_EXT_buffer_reference2 : require
+#extension GL_EXT_nonuniform_qualifier : require
+#extension GL_EXT_scalar_block_layout : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+";
