@@ -20,7 +20,6 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 /// # Safety
 /// `version` is valid.
 #[unsafe(no_mangle)]
-#[expect(non_snake_case, reason = "the loader looks for this name")]
 pub unsafe extern "system" fn vk_icdNegotiateLoaderICDInterfaceVersion(
     version: *mut u32,
 ) -> vk::Result {
@@ -33,7 +32,6 @@ pub unsafe extern "system" fn vk_icdNegotiateLoaderICDInterfaceVersion(
 /// # Safety
 /// `instance` is null or a live instance of this driver, `name` a valid string.
 #[unsafe(no_mangle)]
-#[expect(non_snake_case, reason = "the loader looks for this name")]
 pub unsafe extern "system" fn vk_icdGetInstanceProcAddr(
     instance: vk::Instance,
     name: *const c_char,
@@ -47,7 +45,6 @@ pub unsafe extern "system" fn vk_icdGetInstanceProcAddr(
 /// # Safety
 /// As for [`vk_icdGetInstanceProcAddr`].
 #[unsafe(no_mangle)]
-#[expect(non_snake_case, reason = "the loader looks for this name")]
 pub unsafe extern "system" fn vk_icdGetPhysicalDeviceProcAddr(
     instance: vk::Instance,
     name: *const c_char,

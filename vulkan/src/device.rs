@@ -12,7 +12,7 @@ use crate::debug;
 use crate::entry;
 use crate::error::VkResult;
 use crate::extensions::{self, Set};
-use crate::gpu::Gpu;
+use crate::gpu::{Bo, Gpu};
 use crate::host::{HostAllocator, HostVec};
 use crate::instance::Instance;
 use crate::internal::Internal;
@@ -42,6 +42,8 @@ pub(crate) struct Device {
     pub(crate) gpu: Arc<Gpu>,
     /// Where shaders are entered.
     pub(crate) arena: Arc<Arena>,
+    /// Where their accesses out of bounds go.
+    _bounds_pages: [Bo; 2],
     /// The driver's own shaders.
     pub(crate) internal: Internal,
     /// Its shaders.
@@ -199,6 +201,7 @@ pub(crate) unsafe extern "system" fn create_device(
         let kernel = this.backend.open()?;
         let gpu = Gpu::new(kernel.clone())?;
         let arena = Arena::new(&gpu)?;
+        let bounds_pages = gpu.bounds_pages()?;
         let handle = object::create(
             host,
             Device {
@@ -210,7 +213,8 @@ pub(crate) unsafe extern "system" fn create_device(
                 kernel,
                 gpu,
                 arena,
-                internal: Internal::default(),
+                _bounds_pages: bounds_pages,
+                internal: Internal::new(this.chip),
                 shaders: pipeline::Store::default(),
                 backend: this.backend.clone(),
                 lost: AtomicBool::new(false),

@@ -89,6 +89,7 @@ pub static DEVICE: &[Extension] = &[
     extension(ext::scalar_block_layout::NAME, ext::scalar_block_layout::SPEC_VERSION),
     extension(ext::shader_atomic_float::NAME, ext::shader_atomic_float::SPEC_VERSION),
     extension(ext::shader_atomic_float2::NAME, ext::shader_atomic_float2::SPEC_VERSION),
+    extension(ext::shader_module_identifier::NAME, ext::shader_module_identifier::SPEC_VERSION),
     extension(ext::subgroup_size_control::NAME, ext::subgroup_size_control::SPEC_VERSION),
     extension(ext::tooling_info::NAME, ext::tooling_info::SPEC_VERSION),
 ];

@@ -8,14 +8,14 @@ use crate::device::Device;
 use crate::error::VkResult;
 use crate::host::{self, HostVec};
 use crate::object::{self, Object};
+use crate::physical_device::limits;
 use crate::shared::Shared;
 use crate::{debug, entry};
 
-/// Most sets of a layout (`maxBoundDescriptorSets`): a launch gives 19 pointers, of which a shader
-/// needs up to six for other things.
-pub(crate) const MAX_SETS: u32 = 8;
-/// Bytes of push constants (`maxPushConstantsSize`).
-pub(crate) const MAX_PUSH_CONSTANT_BYTES: u32 = 256;
+/// Most sets of a layout.
+pub(crate) const MAX_SETS: u32 = limits::SETS;
+/// Most bytes of push constants.
+pub(crate) const MAX_PUSH_CONSTANT_BYTES: u32 = limits::PUSH_CONSTANT_BYTES;
 
 /// A pipeline layout.
 pub(crate) struct PipelineLayout {

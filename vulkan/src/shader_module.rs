@@ -32,6 +32,15 @@ pub(crate) struct Spirv<'a> {
 }
 
 impl<'a> Spirv<'a> {
+    /// Words with their hash.
+    pub(crate) fn new(words: &'a [u32]) -> Spirv<'a> {
+        // SAFETY: any initialised word is four initialised bytes.
+        let bytes =
+            unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), size_of_val(words)) };
+        let hash = blake3::hash(bytes);
+        Spirv { words, hash }
+    }
+
     /// That of a creation structure.
     ///
     /// # Safety
@@ -39,12 +48,7 @@ impl<'a> Spirv<'a> {
     pub(crate) unsafe fn of(info: &vk::ShaderModuleCreateInfo<'a>) -> Spirv<'a> {
         let count = u32::try_from(info.code_size / 4).unwrap_or(u32::MAX);
         // SAFETY: the caller's promise.
-        let words = unsafe { entry::slice(info.p_code, count) };
-        // SAFETY: any initialised word is four initialised bytes.
-        let bytes =
-            unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), size_of_val(words)) };
-        let hash = blake3::hash(bytes);
-        Spirv { words, hash }
+        Spirv::new(unsafe { entry::slice(info.p_code, count) })
     }
 }
 

@@ -6,12 +6,24 @@ use crate::{
     SubgroupSize, ffi,
 };
 
+/// The address of a page of zeros, which whoever runs shaders with [`ComputeLowering::robust`] maps for the GPU to read:
+/// loads out of bounds go there.
+pub const ZERO_PAGE: u64 = page(ffi::CORTLAND_ZERO_PAGE_LOW);
+/// The address of a page that nobody reads, which whoever runs such shaders maps for the GPU to write: stores and atomics
+/// out of bounds go there.
+pub const SINK_PAGE: u64 = page(ffi::CORTLAND_SINK_PAGE_LOW);
+
+const fn page(low: u32) -> u64 {
+    (ffi::CORTLAND_BOUNDS_PAGES_HIGH as u64) << 32 | low as u64
+}
+
 /// How [`crate::Shader::lower_compute`] lowers a compute shader.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ComputeLowering {
     /// Where each binding's descriptors are.
     pub bindings: Vec<BindingLayout>,
     /// Check buffer accesses: a load out of bounds gives 0, a store or atomic does nothing. An access counts as a whole.
+    /// [`ZERO_PAGE`] and [`SINK_PAGE`] must be mapped where the shader runs.
     /// No index is so large that it is mistaken for another; only offsets of variable pointers are modulo 2^32.
     pub robust: bool,
     /// Dispatches may have a base workgroup, which the third root pointer names.

@@ -112,7 +112,9 @@ impl Buffer {
 }
 
 impl<'a> Scope<'a> {
-    pub(crate) fn new(gpu: &'a Gpu, report: &'a Report) -> Scope<'a> {
+    /// An empty scope.
+    #[must_use]
+    pub fn new(gpu: &'a Gpu, report: &'a Report) -> Scope<'a> {
         Scope {
             gpu,
             report,
@@ -260,8 +262,12 @@ impl<'a> Scope<'a> {
 
     /// A shader module of GLSL, see [`shader::glsl`].
     pub unsafe fn module(&self, glsl: &str) -> anyhow::Result<vk::ShaderModule> {
-        let words = shader::glsl(glsl)?;
-        let info = vk::ShaderModuleCreateInfo::default().code(&words);
+        self.module_of(&shader::glsl(glsl)?)
+    }
+
+    /// A shader module of SPIR-V.
+    pub unsafe fn module_of(&self, words: &[u32]) -> anyhow::Result<vk::ShaderModule> {
+        let info = vk::ShaderModuleCreateInfo::default().code(words);
         let module = self.device().create_shader_module(&info, None)?;
         self.at_end(move |device| device.destroy_shader_module(module, None));
         Ok(module)
@@ -284,6 +290,18 @@ impl<'a> Scope<'a> {
         constants: &[u32],
         flags: vk::PipelineCreateFlags,
     ) -> anyhow::Result<vk::Pipeline> {
+        let module = self.module(glsl)?;
+        self.pipeline_of(module, layout, constants, flags)
+    }
+
+    /// A compute pipeline of a module, with specialisation constants as in [`Scope::specialized`].
+    pub unsafe fn pipeline_of(
+        &self,
+        module: vk::ShaderModule,
+        layout: vk::PipelineLayout,
+        constants: &[u32],
+        flags: vk::PipelineCreateFlags,
+    ) -> anyhow::Result<vk::Pipeline> {
         let entries: Vec<_> = (0..constants.len() as u32)
             .map(|id| vk::SpecializationMapEntry {
                 constant_id: id,
@@ -297,7 +315,7 @@ impl<'a> Scope<'a> {
             .data(&data);
         let stage = vk::PipelineShaderStageCreateInfo::default()
             .stage(vk::ShaderStageFlags::COMPUTE)
-            .module(self.module(glsl)?)
+            .module(module)
             .name(c"main")
             .specialization_info(&specialization);
         let info = vk::ComputePipelineCreateInfo::default()
@@ -320,13 +338,24 @@ impl<'a> Scope<'a> {
         buffers: u32,
         push_bytes: u32,
     ) -> anyhow::Result<Kernel> {
+        let module = self.module(glsl)?;
+        self.kernel_of(module, buffers, push_bytes)
+    }
+
+    /// As [`Scope::kernel`], of a module.
+    pub unsafe fn kernel_of(
+        &self,
+        module: vk::ShaderModule,
+        buffers: u32,
+        push_bytes: u32,
+    ) -> anyhow::Result<Kernel> {
         let bindings: Vec<_> = (0..buffers)
             .map(|binding| (binding, vk::DescriptorType::STORAGE_BUFFER, 1))
             .collect();
         let set_layout = self.set_layout(&bindings, vk::DescriptorSetLayoutCreateFlags::empty())?;
         let layout = self.pipeline_layout(&[set_layout], push_bytes)?;
         Ok(Kernel {
-            pipeline: self.pipeline(glsl, layout)?,
+            pipeline: self.pipeline_of(module, layout, &[], vk::PipelineCreateFlags::empty())?,
             layout,
             set_layout,
         })

@@ -22,6 +22,8 @@ mod run;
 #[cfg(feature = "compiler")]
 mod shaderdb;
 mod vectors;
+#[cfg(feature = "compiler")]
+mod vulkan;
 
 /// The compiler allocates small blocks by the thousand; its C part takes them from here as well.
 #[global_allocator]
@@ -100,6 +102,11 @@ enum Command {
     Shaderdb(shaderdb::Command),
     /// Disassemble a complete compute launch with explanations.
     Demo(demo::Options),
+    /// Ask the Vulkan loader for the driver, and let it compute something.
+    ///
+    /// Status 1 when the loader does not find it or a result is wrong.
+    #[cfg(feature = "compiler")]
+    Vulkan,
 }
 
 /// A decimal or `0x` address; underscores are allowed.
@@ -143,6 +150,8 @@ fn execute(cli: Cli, out: &mut impl Write) -> anyhow::Result<bool> {
         #[cfg(feature = "compiler")]
         Command::Shaderdb(command) => shaderdb::run(&command, out),
         Command::Demo(options) => demo::run(&options, out).map(|()| true),
+        #[cfg(feature = "compiler")]
+        Command::Vulkan => vulkan::run(out),
     }
 }
 

@@ -12,13 +12,15 @@ use super::dispatch::{Groups, Written};
 use crate::descriptor::{DESCRIPTOR_SIZE, DescriptorSet, DynamicBuffer, UpdateTemplate};
 use crate::entry;
 use crate::object;
+use crate::physical_device::limits;
 use crate::pipeline::ComputePipeline;
 use crate::pipeline_layout::{MAX_PUSH_CONSTANT_BYTES, MAX_SETS, PipelineLayout};
 
 /// Most dynamic buffers of a pipeline layout: the limits for uniform and storage buffers together.
-pub(super) const MAX_DYNAMIC: usize = 32;
+pub(super) const MAX_DYNAMIC: usize =
+    (limits::DYNAMIC_UNIFORM_BUFFERS + limits::DYNAMIC_STORAGE_BUFFERS) as usize;
 /// Most bytes of a set of push descriptors.
-const MAX_PUSH_SET: usize = 32 * DESCRIPTOR_SIZE as usize;
+const MAX_PUSH_SET: usize = (limits::PUSH_DESCRIPTORS * DESCRIPTOR_SIZE) as usize;
 
 /// The state.
 pub(super) struct Bound {

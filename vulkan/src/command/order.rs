@@ -2,10 +2,9 @@
 //! Barriers and events.
 //!
 //! Commands run one after the other, each with its writes visible to the next, so barriers and waits
-//! for events that the queue sets have nothing to do. An event that the host sets must be set before
-//! the command buffer that waits for it is submitted or the wait is for later submissions: the GPU
-//! has no way to wait for the host, and the specification lets no queue rely on it
-//! (Vulkan 1.3, 7.5: such a wait may lose the device).
+//! for events that the queue sets have nothing to do. Neither have waits for events that the host
+//! sets: it must set them before it submits who waits for them ("Queue Forward Progress", and
+//! VUID-vkSetEvent-event-09543).
 
 use ash::vk;
 

@@ -5,11 +5,12 @@ use ash::vk;
 use mesa_nir::{BindingKind, BindingLayout, Place};
 
 use super::write::{Cursor, DynamicBuffer, Target, write_set};
-use super::{ALIGNMENT, DESCRIPTOR_SIZE, MAX_INLINE_BYTES, MAX_SET_BYTES, MAX_SET_DESCRIPTORS};
+use super::{ALIGNMENT, DESCRIPTOR_SIZE, MAX_SET_BYTES};
 use crate::device::Device;
 use crate::error::VkResult;
 use crate::host::{HostAllocator, HostVec};
 use crate::object::{self, Object};
+use crate::physical_device::limits;
 use crate::shared::Shared;
 use crate::{debug, entry};
 
@@ -127,14 +128,14 @@ impl Extent {
             if flags.contains(vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT) {
                 extent.variable = Some((kind, count));
             }
-            extent.inline_too_large |= kind == Kind::Inline && count > MAX_INLINE_BYTES;
+            extent.inline_too_large |= kind == Kind::Inline && count > limits::INLINE_UNIFORM_BYTES;
         }
         extent
     }
 
     fn fits(&self) -> bool {
         self.bytes <= u64::from(MAX_SET_BYTES)
-            && self.descriptors <= u64::from(MAX_SET_DESCRIPTORS)
+            && self.descriptors <= u64::from(limits::DESCRIPTORS)
             && !self.inline_too_large
     }
 
@@ -145,10 +146,10 @@ impl Extent {
         };
         let bytes = u64::from(MAX_SET_BYTES).saturating_sub(self.bytes - kind.bytes(count));
         let others = self.descriptors - kind.descriptors(count);
-        let descriptors = u64::from(MAX_SET_DESCRIPTORS).saturating_sub(others);
+        let descriptors = u64::from(limits::DESCRIPTORS).saturating_sub(others);
         let most = match kind {
             Kind::Buffer => descriptors.min(bytes / u64::from(DESCRIPTOR_SIZE)),
-            Kind::Inline => bytes.min(u64::from(MAX_INLINE_BYTES)),
+            Kind::Inline => bytes.min(u64::from(limits::INLINE_UNIFORM_BYTES)),
             Kind::Dynamic | Kind::Absent => descriptors,
         };
         u32::try_from(most).unwrap_or(u32::MAX)
@@ -191,7 +192,9 @@ impl Layout {
         if !unsafe { Extent::of(info) }.fits() {
             debug::error(&format_args!(
                 "a descriptor set layout beyond the limits: {MAX_SET_BYTES} bytes, \
-                 {MAX_SET_DESCRIPTORS} descriptors, {MAX_INLINE_BYTES} bytes of an inline block"
+                 {} descriptors, {} bytes of an inline block",
+                limits::DESCRIPTORS,
+                limits::INLINE_UNIFORM_BYTES
             ));
             return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
         }

@@ -31,7 +31,7 @@ pub(crate) use self::layout::{
     get_descriptor_set_layout_support,
 };
 pub(crate) use self::pool::{
-    DescriptorPool, allocate_descriptor_sets, create_descriptor_pool, destroy_descriptor_pool,
+    allocate_descriptor_sets, create_descriptor_pool, destroy_descriptor_pool,
     free_descriptor_sets, reset_descriptor_pool,
 };
 pub(crate) use self::set::{
@@ -46,12 +46,5 @@ pub(crate) use self::write::DynamicBuffer;
 pub(crate) const DESCRIPTOR_SIZE: u32 = 16;
 /// What the memory of a set and of an inline uniform block is aligned to.
 pub(crate) const ALIGNMENT: u32 = 16;
-/// Most bytes of a set's memory.
+/// Most bytes of a set's memory: what all descriptors that it may have need, and inline blocks.
 pub(crate) const MAX_SET_BYTES: u32 = 1 << 28;
-/// Most descriptors of a set (`maxPerSetDescriptors`).
-pub(crate) const MAX_SET_DESCRIPTORS: u32 = MAX_SET_BYTES / DESCRIPTOR_SIZE;
-/// Most bytes of an inline uniform block (`maxInlineUniformBlockSize`).
-pub(crate) const MAX_INLINE_BYTES: u32 = 1 << 16;
-/// Most bytes that a descriptor gives access to (`maxStorageBufferRange`): the compiler's bounds
-/// checks count on it.
-pub(crate) const MAX_RANGE: u32 = 0xffff_0000;

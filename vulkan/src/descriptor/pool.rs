@@ -74,8 +74,8 @@ impl DescriptorPool {
             Full::Host => OUT_OF_HOST,
         })?;
         let memory = match &self.memory {
-            // SAFETY: the offset lies in the memory, which is as large as the ranges.
             Some(slice) => Memory {
+                // SAFETY: the offset lies in the memory, which is as large as the ranges.
                 cpu: unsafe { slice.cpu().add(offset as usize) }.as_ptr(),
                 address: slice.address() + u64::from(offset),
                 offset,

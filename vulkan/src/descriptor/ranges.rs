@@ -166,7 +166,7 @@ mod tests {
         fn pieces_do_not_overlap(steps in prop::collection::vec((any::<bool>(), 1u32..12, any::<prop::sample::Index>()), 1..200)) {
             let size = 64 * 16;
             let mut all = ranges(size);
-            let mut owner = vec![false; 64];
+            let mut owner = [false; 64];
             let mut held: Vec<(u32, u32)> = Vec::new();
             for (take, units, which) in steps {
                 if take {

@@ -8,6 +8,7 @@ use super::*;
 use crate::buffer::Buffer;
 use crate::host::HostAllocator;
 use crate::object;
+use crate::physical_device::limits;
 use crate::testing::{Driver, FailingHost, for_each_failure};
 
 const STORAGE: vk::DescriptorType = vk::DescriptorType::STORAGE_BUFFER;
@@ -215,7 +216,7 @@ fn support_says_what_creation_does() {
         }
         (supported, variable.max_variable_descriptor_count)
     };
-    let most = MAX_SET_DESCRIPTORS;
+    let most = limits::DESCRIPTORS;
     assert_eq!(ask(&[]), (true, 0));
     assert_eq!(ask(&[(0, STORAGE, 5, NONE)]), (true, 0));
     assert_eq!(ask(&[(0, STORAGE, most, NONE)]), (true, 0));
@@ -234,9 +235,18 @@ fn support_says_what_creation_does() {
     );
     assert_eq!(ask(&[(1, UNIFORM, 0, VARIABLE)]), (true, most));
     assert_eq!(ask(&[(1, SAMPLER, 9, VARIABLE)]), (true, most));
-    assert_eq!(ask(&[(0, INLINE, MAX_INLINE_BYTES, NONE)]), (true, 0));
-    assert_eq!(ask(&[(0, INLINE, MAX_INLINE_BYTES + 4, NONE)]), (false, 0));
-    assert_eq!(ask(&[(0, INLINE, 64, VARIABLE)]), (true, MAX_INLINE_BYTES));
+    assert_eq!(
+        ask(&[(0, INLINE, limits::INLINE_UNIFORM_BYTES, NONE)]),
+        (true, 0)
+    );
+    assert_eq!(
+        ask(&[(0, INLINE, limits::INLINE_UNIFORM_BYTES + 4, NONE)]),
+        (false, 0)
+    );
+    assert_eq!(
+        ask(&[(0, INLINE, 64, VARIABLE)]),
+        (true, limits::INLINE_UNIFORM_BYTES)
+    );
 }
 
 #[test]
@@ -408,7 +418,13 @@ fn ranges_are_cut_to_the_buffer_and_to_what_shaders_can_reach() {
         (small, 16, 200, 0x4_0010, 84),
         (small, 100, 4, 0x4_0064, 0),
         (small, 1 << 60, 4, 0x4_0064, 0),
-        (large, 0, vk::WHOLE_SIZE, 0x10_0000_0000, MAX_RANGE),
+        (
+            large,
+            0,
+            vk::WHOLE_SIZE,
+            0x10_0000_0000,
+            limits::STORAGE_BUFFER_RANGE,
+        ),
         (large, 5 << 30, vk::WHOLE_SIZE, 0x11_4000_0000, 1 << 30),
         (vk::Buffer::null(), 0, vk::WHOLE_SIZE, 0, 0),
     ];
@@ -715,11 +731,12 @@ fn every_refusal_of_host_memory_is_told_and_leaks_nothing() {
     let host = FailingHost::new();
     let driver = Driver::with_host(&host);
     let device = &driver.device;
-    // SAFETY: valid structures and live handles, here and below.
     let failures = with_info(MIXED, |info| {
         for_each_failure(
             &host,
+            // SAFETY: valid structures and live handles, here and below.
             |callbacks| unsafe { device.create_descriptor_set_layout(info, Some(callbacks)) },
+            // SAFETY: as above.
             |made, callbacks| unsafe {
                 device.destroy_descriptor_set_layout(made, Some(callbacks));
             },

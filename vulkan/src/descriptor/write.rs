@@ -5,9 +5,10 @@ use std::cell::UnsafeCell;
 
 use ash::vk;
 
+use super::DESCRIPTOR_SIZE;
 use super::layout::{Binding, Kind, Layout};
-use super::{DESCRIPTOR_SIZE, MAX_RANGE};
 use crate::buffer::Buffer;
+use crate::physical_device::limits;
 use crate::{debug, entry, object};
 
 /// A buffer whose address is not final: an offset is added when its set is bound.
@@ -164,7 +165,7 @@ unsafe fn locate(info: &vk::DescriptorBufferInfo) -> (u64, u32) {
     let offset = info.offset.min(buffer.size);
     // VK_WHOLE_SIZE is more than any rest.
     let size = info.range.min(buffer.size - offset);
-    let size = size.min(u64::from(MAX_RANGE)) as u32;
+    let size = size.min(u64::from(limits::STORAGE_BUFFER_RANGE)) as u32;
     (buffer.address.wrapping_add(offset), size)
 }
 
@@ -266,6 +267,7 @@ pub(super) unsafe fn write_set(
     };
     let total = match kind {
         Kind::Inline => write.descriptor_count.min(inline.len() as u32),
+        _ if write.p_buffer_info.is_null() => 0,
         _ => write.descriptor_count,
     };
     let mut done = 0;

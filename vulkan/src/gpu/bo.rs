@@ -62,9 +62,11 @@ impl Bo {
         Bo::adopt(gpu, zone, sharing, gem, size)
     }
 
-    pub(super) fn of_arena(gpu: &Arc<Gpu>) -> VkResult<Bo> {
-        // Exportable buffers are never recycled: its addresses are its own.
-        Bo::new(gpu, Zone::Arena, super::ARENA_SIZE, Sharing::Exportable)
+    /// A buffer at the only place that its zone has.
+    pub(super) fn at(gpu: &Arc<Gpu>, zone: Zone, size: u64) -> VkResult<Bo> {
+        // Exportable buffers are never recycled: the addresses are its own, and so is what is in
+        // it.
+        Bo::new(gpu, zone, size, Sharing::Exportable)
     }
 
     pub(super) fn import(

@@ -22,6 +22,7 @@ use std::sync::Arc;
 use agx_uapi::abi::limits::{KERNEL_WINDOW, PAGE_SIZE};
 use agx_uapi::{Access, Caching, Kernel, VmId};
 use ash::vk;
+use mesa_nir::{SINK_PAGE, ZERO_PAGE};
 
 use self::address_space::AddressSpace;
 pub(crate) use self::bo::Bo;
@@ -40,6 +41,10 @@ pub(crate) enum Zone {
     Code,
     /// The entry arena, of which there is one buffer.
     Arena,
+    /// What loads out of bounds read: zeros.
+    Zero,
+    /// What stores out of bounds write.
+    Sink,
     /// Read and written by the GPU, looked at by the CPU: queries, events, workgroup memory.
     Scratch,
     /// VkDeviceMemory of the type that the CPU writes in order.
@@ -49,18 +54,23 @@ pub(crate) enum Zone {
 }
 
 impl Zone {
-    const COUNT: usize = 6;
+    const COUNT: usize = 8;
 
     const fn access(self) -> Access {
         match self {
-            Zone::Upload | Zone::Code | Zone::Arena => Access::Read,
-            Zone::Scratch | Zone::WriteCombined | Zone::Cached => Access::ReadWrite,
+            Zone::Upload | Zone::Code | Zone::Arena | Zone::Zero => Access::Read,
+            Zone::Scratch | Zone::Sink | Zone::WriteCombined | Zone::Cached => Access::ReadWrite,
         }
     }
 
     const fn caching(self) -> Caching {
         match self {
-            Zone::Upload | Zone::Code | Zone::Arena | Zone::WriteCombined => Caching::WriteCombined,
+            Zone::Upload
+            | Zone::Code
+            | Zone::Arena
+            | Zone::Zero
+            | Zone::Sink
+            | Zone::WriteCombined => Caching::WriteCombined,
             Zone::Scratch | Zone::Cached => Caching::WriteBack,
         }
     }
@@ -68,16 +78,22 @@ impl Zone {
     /// Bytes of a slab that small pieces are cut from.
     const fn slab_size(self) -> u64 {
         match self {
-            Zone::Upload | Zone::Code | Zone::Arena | Zone::Scratch => 1 << 20,
+            Zone::Upload | Zone::Code | Zone::Arena | Zone::Zero | Zone::Sink | Zone::Scratch => {
+                1 << 20
+            }
             Zone::WriteCombined | Zone::Cached => 16 << 20,
         }
     }
 }
 
-/// Addresses of data: above the render context's window, below what the M4's kernel driver keeps
-/// for itself (kernel-uapi, 7.2 and 7.6), and below 2^40, so that streams may be linked to
-/// (launch, 8.6).
-const DATA: std::ops::Range<u64> = 0x11_0000_0000..0x70_0000_0000;
+/// Addresses of data: above the render context's window, below the pages for accesses out of bounds
+/// and what the M4's kernel driver keeps for itself (from 0x70_0000_0000 on; kernel-uapi, 7.2 and
+/// 7.6), and below 2^40, so that streams may be linked to (launch, 8.6).
+const DATA: std::ops::Range<u64> = 0x11_0000_0000..BOUNDS_PAGES.start;
+
+/// Two pages for accesses out of bounds: the shader compiler's choice.
+const BOUNDS_PAGES: std::ops::Range<u64> = ZERO_PAGE..SINK_PAGE + PAGE_SIZE;
+const _: () = assert!(SINK_PAGE == ZERO_PAGE + PAGE_SIZE && BOUNDS_PAGES.end <= 0x70_0000_0000);
 
 /// Addresses of programs: the execution window behind the entry arena (launch, 2 and 3).
 const CODE: std::ops::Range<u64> =
@@ -95,8 +111,11 @@ pub(crate) struct Gpu {
     pub(crate) vm: VmId,
     data: AddressSpace,
     code: AddressSpace,
-    /// The entry arena's addresses, taken once.
+    /// The addresses of the entry arena and of the pages for accesses out of bounds, each taken
+    /// once.
     arena: AddressSpace,
+    zero: AddressSpace,
+    sink: AddressSpace,
     recycler: Recycler,
     pools: [Pool; Zone::COUNT],
 }
@@ -116,11 +135,15 @@ impl Gpu {
             data: AddressSpace::new(DATA),
             code: AddressSpace::new(CODE),
             arena: AddressSpace::new(ARENA),
+            zero: AddressSpace::new(ZERO_PAGE..ZERO_PAGE + PAGE_SIZE),
+            sink: AddressSpace::new(SINK_PAGE..SINK_PAGE + PAGE_SIZE),
             recycler: Recycler::default(),
             pools: [
                 Pool::new(Zone::Upload),
                 Pool::new(Zone::Code),
                 Pool::new(Zone::Arena),
+                Pool::new(Zone::Zero),
+                Pool::new(Zone::Sink),
                 Pool::new(Zone::Scratch),
                 Pool::new(Zone::WriteCombined),
                 Pool::new(Zone::Cached),
@@ -176,7 +199,18 @@ impl Gpu {
     /// # Errors
     /// [`vk::Result::ERROR_OUT_OF_DEVICE_MEMORY`].
     pub(crate) fn arena(self: &Arc<Self>) -> VkResult<Arc<Bo>> {
-        Ok(Arc::new(Bo::of_arena(self)?))
+        Ok(Arc::new(Bo::at(self, Zone::Arena, ARENA_SIZE)?))
+    }
+
+    /// The pages for accesses out of bounds, for as long as what is returned lives.
+    ///
+    /// # Errors
+    /// [`vk::Result::ERROR_OUT_OF_DEVICE_MEMORY`].
+    pub(crate) fn bounds_pages(self: &Arc<Self>) -> VkResult<[Bo; 2]> {
+        Ok([
+            Bo::at(self, Zone::Zero, PAGE_SIZE)?,
+            Bo::at(self, Zone::Sink, PAGE_SIZE)?,
+        ])
     }
 
     /// The whole of a buffer as a piece.
@@ -187,6 +221,8 @@ impl Gpu {
     fn space(&self, zone: Zone) -> &AddressSpace {
         match zone {
             Zone::Arena => &self.arena,
+            Zone::Zero => &self.zero,
+            Zone::Sink => &self.sink,
             Zone::Code => &self.code,
             _ => &self.data,
         }

@@ -6,13 +6,12 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use agx_compiler::CompileKey;
-use ash::vk;
-use mesa_nir::{CompilerOptions, SpirvOptions, Stage, spirv_to_nir};
+use agx_uapi::Chip;
 
 use crate::debug;
 use crate::error::VkResult;
 use crate::gpu::Gpu;
+use crate::pipeline;
 use crate::program::{Arena, Program};
 
 /// A shader of the driver.
@@ -53,13 +52,22 @@ pub(crate) const WORKGROUP: u64 = 256;
 pub(crate) const QUERY_WORKGROUP: u32 = 64;
 
 /// The shaders of a device.
-#[derive(Default)]
 pub(crate) struct Internal {
+    chip: Chip,
     programs: [OnceLock<Arc<Program>>; Kind::COUNT],
     compiling: Mutex<()>,
 }
 
 impl Internal {
+    /// None compiled yet.
+    pub(crate) fn new(chip: Chip) -> Internal {
+        Internal {
+            chip,
+            programs: Default::default(),
+            compiling: Mutex::default(),
+        }
+    }
+
     /// A shader, compiled if need be.
     ///
     /// # Errors
@@ -81,23 +89,16 @@ impl Internal {
         if let Some(program) = cell.get() {
             return Ok(program);
         }
-        let program = compile(gpu, arena, kind)?;
+        let program = upload(self.chip, gpu, arena, kind)?;
         Ok(cell.get_or_init(|| Arc::new(program)))
     }
 }
 
-fn compile(gpu: &Arc<Gpu>, arena: &Arc<Arena>, kind: Kind) -> VkResult<Program> {
-    let failed = |error: &dyn std::fmt::Display| {
-        debug::error(&format_args!("the driver's own shader {kind:?}: {error}"));
-        vk::Result::ERROR_UNKNOWN
-    };
+fn upload(chip: Chip, gpu: &Arc<Gpu>, arena: &Arc<Arena>, kind: Kind) -> VkResult<Program> {
     let (words, _) = kind.spirv().as_chunks::<4>();
     let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
-    let options = Arc::new(CompilerOptions::apple9());
-    let spirv = SpirvOptions::apple9_compute();
-    let shader = spirv_to_nir(&words, Stage::Compute, "main", &[], &spirv, &options)
-        .map_err(|error| failed(&error))?;
-    let binary =
-        agx_compiler::compile(shader, &CompileKey::default()).map_err(|error| failed(&error))?;
+    let binary = pipeline::own_shader(chip, &words).inspect_err(|_| {
+        debug::error(&format_args!("that was the driver's own shader {kind:?}"));
+    })?;
     Program::upload(gpu, arena, &binary)
 }

@@ -316,6 +316,9 @@ fn supported(structure: vk::StructureType) -> Option<Flags> {
         T::PHYSICAL_DEVICE_SHADER_ATOMIC_FLOAT_2_FEATURES_EXT => {
             flags!(PhysicalDeviceShaderAtomicFloat2FeaturesEXT { shader_buffer_float32_atomic_min_max: vk::TRUE, shader_shared_float32_atomic_min_max: vk::TRUE })
         }
+        T::PHYSICAL_DEVICE_SHADER_MODULE_IDENTIFIER_FEATURES_EXT => {
+            flags!(PhysicalDeviceShaderModuleIdentifierFeaturesEXT { shader_module_identifier: vk::TRUE })
+        }
         T::PHYSICAL_DEVICE_SHADER_SUBGROUP_ROTATE_FEATURES_KHR => {
             flags!(PhysicalDeviceShaderSubgroupRotateFeaturesKHR { shader_subgroup_rotate: vk::TRUE, shader_subgroup_rotate_clustered: vk::TRUE })
         }

@@ -54,6 +54,14 @@ fn uuid(purpose: &str, parts: &[&[u8]]) -> [u8; vk::UUID_SIZE] {
     uuid
 }
 
+/// How modules are identified: by BLAKE3 of their words.
+pub(crate) fn module_identifier_uuid() -> [u8; vk::UUID_SIZE] {
+    uuid(
+        "cortland shader module identifier UUID: BLAKE3 of the words",
+        &[],
+    )
+}
+
 /// Which driver: two builds may disagree on what lies in exported memory.
 pub(crate) fn driver_uuid() -> [u8; vk::UUID_SIZE] {
     uuid("cortland driver UUID", &[BUILD.as_bytes()])

@@ -5,7 +5,7 @@
 //! allows (Vulkan 1.3, "Limit Requirements").
 
 use agx_hw::cdm::{MAX_GROUPS, MAX_THREADS, SIMD_WIDTH};
-use agx_hw::launcher::MAX_THREADGROUP_BYTES;
+use agx_hw::launcher::{MAX_POINTERS, MAX_THREADGROUP_BYTES};
 use ash::vk;
 
 use super::memory;
@@ -18,13 +18,14 @@ pub(crate) const WORKGROUP_SUBGROUPS: u32 = MAX_THREADS / SIMD_WIDTH;
 /// Descriptor sets of a pipeline layout. Each one that a shader uses takes one of the pointers that
 /// a launch gives (agx-hw, `MAX_POINTERS`), of which six may be something else.
 pub(crate) const SETS: u32 = 8;
+const _: () = assert!(SETS + 6 <= MAX_POINTERS as u32);
 /// Descriptors of a kind in a pipeline layout, and all descriptors of a set. A buffer descriptor has
 /// 16 bytes and an offset of 32 bits in its set, so this is far from any bound.
 pub(crate) const DESCRIPTORS: u32 = 1 << 20;
 /// Dynamic uniform buffers in a pipeline layout.
-pub(crate) const DYNAMIC_UNIFORM_BUFFERS: u32 = 64;
+pub(crate) const DYNAMIC_UNIFORM_BUFFERS: u32 = 16;
 /// Dynamic storage buffers in a pipeline layout.
-pub(crate) const DYNAMIC_STORAGE_BUFFERS: u32 = 64;
+pub(crate) const DYNAMIC_STORAGE_BUFFERS: u32 = 16;
 /// Descriptors of a set that is pushed.
 pub(crate) const PUSH_DESCRIPTORS: u32 = 32;
 /// Bytes of push constants.

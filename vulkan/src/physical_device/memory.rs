@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Memory: one heap, which GPU and CPU share, and two ways for the CPU to see it.
 
+use agx_uapi::abi::limits::PAGE_SIZE;
 use ash::vk;
 
 use crate::entry;
@@ -20,7 +21,8 @@ const HEAP_PART: (u64, u64) = (3, 4);
 pub(crate) fn heap_size() -> u64 {
     let machine = rustix::system::sysinfo();
     let total = machine.totalram as u64 * u64::from(machine.mem_unit);
-    total / HEAP_PART.1 * HEAP_PART.0
+    let part = total / HEAP_PART.1 * HEAP_PART.0;
+    part - part % PAGE_SIZE
 }
 
 /// Bytes that the process uses and those that it can expect to get, these included

@@ -120,7 +120,7 @@ fn vulkan13() -> vk::PhysicalDeviceVulkan13Properties<'static> {
     }
 }
 
-/// The driver's name, and which driver of this name.
+/// The driver's name and version.
 fn driver() -> (
     [c_char; vk::MAX_DRIVER_NAME_SIZE],
     [c_char; vk::MAX_DRIVER_INFO_SIZE],
@@ -128,7 +128,7 @@ fn driver() -> (
     let mut name = [0; vk::MAX_DRIVER_NAME_SIZE];
     entry::text(c"Cortland", &mut name);
     let mut info = [0; vk::MAX_DRIVER_INFO_SIZE];
-    if let Ok(text) = std::ffi::CString::new(concat!("Cortland ", env!("CARGO_PKG_VERSION"))) {
+    if let Ok(text) = std::ffi::CString::new(env!("CARGO_PKG_VERSION")) {
         entry::text(&text, &mut info);
     }
     (name, info)
@@ -370,6 +370,12 @@ unsafe fn write(this: &PhysicalDevice, link: *mut vk::BaseOutStructure<'static>)
                 entry::put(link, vk::PhysicalDeviceRobustness2PropertiesEXT {
                     robust_storage_buffer_access_size_alignment: 1,
                     robust_uniform_buffer_access_size_alignment: 1,
+                    ..Default::default()
+                });
+            }
+            T::PHYSICAL_DEVICE_SHADER_MODULE_IDENTIFIER_PROPERTIES_EXT => {
+                entry::put(link, vk::PhysicalDeviceShaderModuleIdentifierPropertiesEXT {
+                    shader_module_identifier_algorithm_uuid: identity::module_identifier_uuid(),
                     ..Default::default()
                 });
             }

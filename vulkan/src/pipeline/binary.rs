@@ -8,7 +8,7 @@ use agx_hw::launcher::{
 };
 
 use super::key::Key;
-use crate::pipeline_layout::MAX_SETS;
+use crate::physical_device::limits;
 
 /// Bytes of the checksum in front.
 const CHECKSUM: usize = 32;
@@ -123,7 +123,7 @@ fn is_launchable(binary: &ShaderBinary) -> bool {
     let threads: u64 = binary.workgroup_size.map(u64::from).iter().product();
     let pointers = usize::from(MIN_POINTERS)..=usize::from(MAX_POINTERS);
     let is_known = |pointer: &Pointer| match pointer {
-        Pointer::DescriptorSet(set) => u32::from(*set) < MAX_SETS,
+        Pointer::DescriptorSet(set) => u32::from(*set) < limits::SETS,
         _ => true,
     };
     (1..=MAX_CODE).contains(&binary.code.len())

@@ -101,6 +101,13 @@ impl PipelineCache {
         entries.binary_search_by_key(key, |entry| entry.key).is_ok()
     }
 
+    /// How many binaries it has.
+    #[cfg(test)]
+    pub(super) fn count(&self) -> usize {
+        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        entries.len()
+    }
+
     /// Keeps a binary, unless it has it.
     ///
     /// # Errors

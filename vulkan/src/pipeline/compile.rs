@@ -82,7 +82,7 @@ fn compile_plainly(
 pub(super) fn print(source: &Source<'_>, binary: &ShaderBinary) {
     let name = format_args!("{:?} of {}", source.entry_point, source.spirv.hash).to_string();
     if debug::has(Flags::ASM) {
-        debug::print(&format_args!("{name}:\n{}", disassemble(&binary.code)));
+        debug::print(&format_args!("{name}:\n{}", disassemble(binary)));
     }
     if debug::has(Flags::STATS) {
         let numbers = describe(&binary.stats).map(|(name, _, value)| format!("{name} {value}"));
@@ -90,8 +90,10 @@ pub(super) fn print(source: &Source<'_>, binary: &ShaderBinary) {
     }
 }
 
-/// Machine code as text, an instruction a line.
-pub(super) fn disassemble(code: &[u8]) -> String {
+/// Machine code as text, an instruction a line; without what fills up behind its end.
+pub(super) fn disassemble(binary: &ShaderBinary) -> String {
+    let end = binary.code.len().min(binary.stats.bytes as usize);
+    let code = &binary.code[..end];
     let mut text = String::new();
     for item in Decoder::new(code, Mode::Lenient) {
         let written = match item {

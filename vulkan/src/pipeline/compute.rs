@@ -12,7 +12,7 @@ use mesa_nir::{ComputeLowering, SpecConstant};
 
 use super::cache::PipelineCache;
 use super::compile::{compile, disassemble, is_wanted_anew, print};
-use super::key::Source;
+use super::key::{Key, Source};
 use super::store::Shader;
 use super::{disk_cache, robustness};
 use crate::debug::{self, Flags};
@@ -117,10 +117,11 @@ fn find_or_compile(
 ) -> VkResult<(Arc<Shader>, Option<Texts>)> {
     let key = source.key(device.chip);
     // Compiled anew also when it is known, because no cache keeps texts.
-    if !keeps_texts && !is_wanted_anew() {
-        if let Some(shader) = find(device, cache, source, feedback)? {
-            return Ok((shader, None));
-        }
+    if !keeps_texts
+        && !is_wanted_anew()
+        && let Some(shader) = find(device, cache, source, key, feedback)?
+    {
+        return Ok((shader, None));
     }
     // A stage that gives only a module's identifier has nothing to compile.
     if is_only_found || source.spirv.words.is_empty() {
@@ -146,7 +147,7 @@ fn find_or_compile(
             ("NIR", nir),
             ("SSA", ssa),
             ("Registers", registers),
-            ("Assembly", disassemble(&made.code)),
+            ("Assembly", disassemble(&made)),
         ]
     });
     Ok((shader, texts))
@@ -157,9 +158,9 @@ fn find(
     device: &Device,
     cache: Option<&PipelineCache>,
     source: &Source<'_>,
+    key: Key,
     feedback: &mut Feedback,
 ) -> VkResult<Option<Arc<Shader>>> {
-    let key = source.key(device.chip);
     if debug::has(Flags::ASM | Flags::STATS) {
         // What is printed is not kept with shaders that are alive.
     } else if let Some(shader) = device.shaders.find(&key) {

@@ -29,6 +29,7 @@ mod compute;
 mod disk_cache;
 mod executable;
 mod key;
+mod own;
 mod robustness;
 mod store;
 #[cfg(test)]
@@ -42,4 +43,5 @@ pub(crate) use self::executable::{
     get_pipeline_executable_internal_representations, get_pipeline_executable_properties,
     get_pipeline_executable_statistics,
 };
+pub(crate) use self::own::own_shader;
 pub(crate) use self::store::Store;

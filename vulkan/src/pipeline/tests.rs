@@ -16,7 +16,7 @@ fn module(set: u32, binding: u32) -> Vec<u32> {
         r#"
                OpCapability Shader
                OpMemoryModel Logical GLSL450
-               OpEntryPoint GLCompute %main "main" %id
+               OpEntryPoint GLCompute %main "main" %id %buffer %push
                OpExecutionMode %main LocalSize 8 2 1
                OpDecorate %id BuiltIn GlobalInvocationId
                OpDecorate %spec SpecId 5
@@ -321,8 +321,10 @@ fn shaders_that_cannot_be_leave_nulls_and_say_why() {
             .push_next(&mut chained);
         assert!(test.one(test.info().stage(stage)).is_err());
     }
-    let mut sixteen = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default();
-    sixteen.required_subgroup_size = 16;
+    let mut sixteen = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo {
+        required_subgroup_size: 16,
+        ..Default::default()
+    };
     let stage = test.stage().push_next(&mut sixteen);
     assert_eq!(
         test.one(test.info().stage(stage)),
@@ -457,6 +459,64 @@ fn caches_carry_shaders_from_device_to_device() {
 }
 
 #[test]
+fn threads_share_a_cache_and_a_device() {
+    const THREADS: u32 = 4;
+    const SHADERS: u32 = 24;
+    let test = Test::new();
+    let cache = test.cache(&[]);
+    let entries = [vk::SpecializationMapEntry {
+        constant_id: 5,
+        offset: 0,
+        size: 4,
+    }];
+    let create = |value: u32| {
+        let data = value.to_le_bytes();
+        let constants = vk::SpecializationInfo::default()
+            .map_entries(&entries)
+            .data(&data);
+        let stage = test.stage().specialization_info(&constants);
+        let (made, result) = test.create(cache, &[test.info().stage(stage)]);
+        assert_eq!(result, vk::Result::SUCCESS);
+        made[0]
+    };
+    let mut all: Vec<Vec<vk::Pipeline>> = std::thread::scope(|scope| {
+        let create = &create;
+        let one = |thread: u32| (0..SHADERS).map(move |at| (at + 7 * thread) % SHADERS);
+        let threads: Vec<_> = (0..THREADS)
+            .map(|thread| {
+                scope.spawn(move || {
+                    let mut made = vec![vk::Pipeline::null(); SHADERS as usize];
+                    one(thread).for_each(|value| made[value as usize] = create(value));
+                    made
+                })
+            })
+            .collect();
+        let all = threads
+            .into_iter()
+            .map(|thread| thread.join().expect("no panic"));
+        all.collect()
+    });
+    let first = all.pop().expect("four");
+    for (at, pipeline) in first.iter().enumerate() {
+        for other in &all {
+            assert!(Arc::ptr_eq(
+                &inner(*pipeline).program,
+                &inner(other[at]).program
+            ));
+        }
+    }
+    let other = test.cache(&test.data(cache));
+    assert_eq!(test.data(other), test.data(cache));
+    // SAFETY: a live cache.
+    let entries = unsafe { object::get::<cache::PipelineCache>(cache) }.count();
+    assert_eq!(entries, SHADERS as usize);
+    test.destroy(&first);
+    all.iter().for_each(|pipelines| test.destroy(pipelines));
+    test.drop_cache(cache);
+    test.drop_cache(other);
+}
+
+#[test]
 fn damaged_cache_data_is_ignored() {
     let test = Test::new();
     let cache = test.cache(&[]);
@@ -492,8 +552,7 @@ fn executables_have_statistics_and_texts() {
         | vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR;
     let plain = test.one(test.info()).expect("a pipeline");
     let pipeline = test.one(test.info().flags(flags)).expect("a pipeline");
-    // SAFETY: the commands have the types that their names say.
-    let commands = unsafe { ash::khr::pipeline_executable_properties::DeviceFn::load(address) };
+    let commands = ash::khr::pipeline_executable_properties::DeviceFn::load(address);
     let device = test.driver.device.handle();
     let about = vk::PipelineInfoKHR::default().pipeline(pipeline);
     let mut one = [vk::PipelineExecutablePropertiesKHR::default()];
@@ -512,26 +571,17 @@ fn executables_have_statistics_and_texts() {
     assert_eq!(one[0].stages, vk::ShaderStageFlags::COMPUTE);
 
     let about = vk::PipelineExecutableInfoKHR::default().pipeline(pipeline);
+    let count_numbers = |numbers: *mut vk::PipelineExecutableStatisticKHR<'_>, count: &mut u32| {
+        // SAFETY: as above.
+        let result = unsafe {
+            (commands.get_pipeline_executable_statistics_khr)(device, &about, count, numbers)
+        };
+        assert_eq!(result, vk::Result::SUCCESS);
+    };
     let mut count = 0;
-    // SAFETY: as above.
-    unsafe {
-        (commands.get_pipeline_executable_statistics_khr)(
-            device,
-            &about,
-            &mut count,
-            std::ptr::null_mut(),
-        );
-    }
+    count_numbers(std::ptr::null_mut(), &mut count);
     let mut numbers = vec![vk::PipelineExecutableStatisticKHR::default(); count as usize];
-    // SAFETY: as above.
-    unsafe {
-        (commands.get_pipeline_executable_statistics_khr)(
-            device,
-            &about,
-            &mut count,
-            numbers.as_mut_ptr(),
-        );
-    }
+    count_numbers(numbers.as_mut_ptr(), &mut count);
     let named = |name: &std::ffi::CStr| {
         let found = numbers.iter().find(|one| one.name_as_c_str() == Ok(name));
         // SAFETY: all are 64-bit numbers.
@@ -588,8 +638,7 @@ fn executables_have_statistics_and_texts() {
 #[test]
 fn modules_have_identifiers_by_which_caches_find_shaders() {
     let test = Test::new();
-    // SAFETY: the commands have the types that their names say.
-    let commands = unsafe { ash::ext::shader_module_identifier::DeviceFn::load(address) };
+    let commands = ash::ext::shader_module_identifier::DeviceFn::load(address);
     let mut of_module = vk::ShaderModuleIdentifierEXT::default();
     let mut of_words = vk::ShaderModuleIdentifierEXT::default();
     let words = module(SET, BINDING);

@@ -9,15 +9,15 @@ use roxmltree::{Document, Node};
 const PATH: &str = "/usr/share/vulkan/registry/vk.xml";
 
 /// The registry.
-pub struct Registry {
+pub(crate) struct Registry {
     /// The type of each command's first parameter; commands without one have none.
-    pub commands: BTreeMap<String, Option<String>>,
+    pub(crate) commands: BTreeMap<String, Option<String>>,
     /// Versions of the core, as (major, minor), and what they bring.
-    pub versions: BTreeMap<(u32, u32), Vec<Require>>,
+    pub(crate) versions: BTreeMap<(u32, u32), Vec<Require>>,
     /// Extensions of Vulkan.
-    pub extensions: BTreeMap<String, Extension>,
+    pub(crate) extensions: BTreeMap<String, Extension>,
     /// Structures that extend others.
-    pub structures: BTreeMap<String, Structure>,
+    pub(crate) structures: BTreeMap<String, Structure>,
     /// Names of structures that are others' under another name.
     aliases: BTreeMap<String, String>,
     /// Numbers of VkStructureType.
@@ -25,38 +25,38 @@ pub struct Registry {
 }
 
 /// An extension.
-pub struct Extension {
+pub(crate) struct Extension {
     /// Whether it is an instance's.
-    pub of_instance: bool,
+    pub(crate) of_instance: bool,
     /// Without what it cannot be.
-    pub depends: Option<String>,
+    pub(crate) depends: Option<String>,
     /// What it brings.
-    pub requires: Vec<Require>,
+    pub(crate) requires: Vec<Require>,
 }
 
 /// What a version or extension brings under a condition.
-pub struct Require {
+pub(crate) struct Require {
     /// The condition.
-    pub depends: Option<String>,
+    pub(crate) depends: Option<String>,
     /// Commands.
-    pub commands: Vec<String>,
+    pub(crate) commands: Vec<String>,
     /// Types.
-    pub types: Vec<String>,
+    pub(crate) types: Vec<String>,
 }
 
 /// A structure.
-pub struct Structure {
+pub(crate) struct Structure {
     /// What it is chained to.
-    pub extends: Vec<String>,
+    pub(crate) extends: Vec<String>,
     /// Its number in VkStructureType.
-    pub number: u32,
+    pub(crate) number: u32,
     /// The types of its members behind the header.
-    pub members: Vec<String>,
+    pub(crate) members: Vec<String>,
 }
 
 impl Registry {
     /// The installed one.
-    pub fn installed() -> Registry {
+    pub(crate) fn installed() -> Registry {
         let text = std::fs::read_to_string(PATH)
             .unwrap_or_else(|error| panic!("{PATH} (package libvulkan-dev): {error}"));
         let document = Document::parse(&text).unwrap_or_else(|error| panic!("{PATH}: {error}"));
@@ -213,7 +213,7 @@ impl Registry {
     }
 
     /// Whether a condition holds for a version and a set of extensions.
-    pub fn holds(&self, condition: &Option<String>, has: &dyn Fn(&str) -> bool) -> bool {
+    pub(crate) fn holds(&self, condition: &Option<String>, has: &dyn Fn(&str) -> bool) -> bool {
         let Some(condition) = condition else {
             return true;
         };
@@ -224,14 +224,14 @@ impl Registry {
     }
 
     /// The structure of a name.
-    pub fn structure(&self, name: &str) -> Option<(&str, &Structure)> {
+    pub(crate) fn structure(&self, name: &str) -> Option<(&str, &Structure)> {
         let name = self.aliases.get(name).map_or(name, String::as_str);
         let (name, structure) = self.structures.get_key_value(name)?;
         Some((name, structure))
     }
 
     /// All that versions up to one and extensions bring.
-    pub fn brought<'a>(
+    pub(crate) fn brought<'a>(
         &'a self,
         has: &dyn Fn(&str) -> bool,
     ) -> impl Iterator<Item = (String, &'a Require)> {
@@ -251,7 +251,7 @@ impl Registry {
     }
 
     /// Names of all extensions.
-    pub fn extension_names(&self) -> BTreeSet<&str> {
+    pub(crate) fn extension_names(&self) -> BTreeSet<&str> {
         self.extensions.keys().map(String::as_str).collect()
     }
 }

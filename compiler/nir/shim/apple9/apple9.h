@@ -45,6 +45,14 @@ struct cortland_compute_lowering {
    bool has_base_workgroup;
 };
 
+/*
+ * Where accesses go that a bounds check stops: a page of zeros for loads, a page that nobody reads for stores and atomics.
+ * Whoever runs such shaders maps both. Both addresses have the same upper half.
+ */
+#define CORTLAND_BOUNDS_PAGES_HIGH 0x60
+#define CORTLAND_ZERO_PAGE_LOW 0x0
+#define CORTLAND_SINK_PAGE_LOW 0x4000
+
 /* What the BASE of a load_preamble of one 64-bit component names. */
 enum cortland_root {
    CORTLAND_ROOT_WORKGROUP_COUNTS = 0,

@@ -378,6 +378,13 @@ split_chain(struct state *s, nir_scalar x, struct sum *sum)
    return is_alu_op(x, nir_op_iadd) && split_chain(s, source(x, 0), sum) && split_chain(s, source(x, 1), sum);
 }
 
+/* What an access does to memory. */
+enum access_kind {
+   LOAD,
+   STORE,
+   ATOMIC,
+};
+
 /* Bytes of a buffer less `bytes`, at least 0: what an offset must be below for `bytes` more than one to follow it. */
 static nir_def *
 room(nir_builder *b, nir_def *size, uint64_t bytes)
@@ -446,12 +453,14 @@ check_chain(nir_builder *b, struct state *s, nir_def *size, nir_scalar offset, u
    return nir_ult(b, total, limit);
 }
 
-/* An access of `bytes` at an offset into a buffer. */
+/* An access of `bytes` at an offset into a buffer. One out of bounds goes to a page that is there for it. */
 static struct address
-from_buffer(nir_builder *b, struct state *s, nir_def *pair, nir_def *offset, unsigned bytes, bool atomic)
+from_buffer(nir_builder *b, struct state *s, nir_def *pair, nir_def *offset, unsigned bytes, enum access_kind kind)
 {
+   bool atomic = kind == ATOMIC;
    nir_def *descriptor = load_descriptor(b, s, pair, 0, s->robust ? 3 : 2);
    struct address address = { 0 };
+   nir_def *low = nir_channel(b, descriptor, 0);
    nir_def *high = nir_channel(b, descriptor, 1);
    bool located = false;
    if (s->robust) {
@@ -461,10 +470,18 @@ from_buffer(nir_builder *b, struct state *s, nir_def *pair, nir_def *offset, uns
       if (!located) {
          address = (struct address){ 0 };
          fits = nir_ult(b, offset, room(b, size, bytes - 1));
+         offset = nir_bcsel(b, fits, offset, nir_imm_int(b, 0));
+      } else if (address.index) {
+         address.index = nir_bcsel(b, fits, address.index, nir_imm_int(b, 0));
       }
-      high = nir_bcsel(b, fits, high, nir_imm_int(b, 0x400));
+      /* The constant part of the offset is added in either case. */
+      uint64_t page = (uint64_t)CORTLAND_BOUNDS_PAGES_HIGH << 32 |
+                      (kind == LOAD ? CORTLAND_ZERO_PAGE_LOW : CORTLAND_SINK_PAGE_LOW);
+      page -= address.offset;
+      low = nir_bcsel(b, fits, low, nir_imm_int(b, (uint32_t)page));
+      high = nir_bcsel(b, fits, high, nir_imm_int(b, page >> 32));
    }
-   address.base = nir_pack_64_2x32_split(b, nir_channel(b, descriptor, 0), high);
+   address.base = nir_pack_64_2x32_split(b, low, high);
    if (located)
       return address;
    if (s->robust && atomic) {
@@ -558,17 +575,17 @@ lower(nir_builder *b, nir_intrinsic_instr *intrin, void *data)
    switch (intrin->intrinsic) {
    case nir_intrinsic_load_ssbo:
    case nir_intrinsic_load_ubo:
-      result = load(b, intrin, from_buffer(b, s, src[0].ssa, src[1].ssa, bytes(&intrin->def), false),
+      result = load(b, intrin, from_buffer(b, s, src[0].ssa, src[1].ssa, bytes(&intrin->def), LOAD),
                     intrin->intrinsic == nir_intrinsic_load_ubo);
       break;
    case nir_intrinsic_store_ssbo:
-      store(b, intrin, from_buffer(b, s, src[1].ssa, src[2].ssa, bytes(src[0].ssa), false));
+      store(b, intrin, from_buffer(b, s, src[1].ssa, src[2].ssa, bytes(src[0].ssa), STORE));
       break;
    case nir_intrinsic_ssbo_atomic:
-      result = atomic(b, intrin, from_buffer(b, s, src[0].ssa, src[1].ssa, 4, true), src[2].ssa, NULL);
+      result = atomic(b, intrin, from_buffer(b, s, src[0].ssa, src[1].ssa, 4, ATOMIC), src[2].ssa, NULL);
       break;
    case nir_intrinsic_ssbo_atomic_swap:
-      result = atomic(b, intrin, from_buffer(b, s, src[0].ssa, src[1].ssa, 4, true), src[2].ssa, src[3].ssa);
+      result = atomic(b, intrin, from_buffer(b, s, src[0].ssa, src[1].ssa, 4, ATOMIC), src[2].ssa, src[3].ssa);
       break;
    case nir_intrinsic_get_ssbo_size:
       result = load_descriptor(b, s, src[0].ssa, 2, 1);

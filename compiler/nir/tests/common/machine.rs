@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 const LANES: usize = 32;
 type Lanes = [u64; LANES];
 
-/// Nothing is mapped from here on: where bounds checks send what is out of bounds.
-const UNMAPPED: u64 = 1 << 42;
+/// The end of all addresses: nothing may reach past it.
+const VA_END: u64 = 1 << 42;
 
 /// Memory and roots of a run.
 pub struct Machine {
@@ -117,10 +117,7 @@ impl Machine {
     }
 
     fn byte(&mut self, address: u64) -> Option<&mut u8> {
-        let address = address & ((1 << 43) - 1);
-        if address >= UNMAPPED {
-            return None;
-        }
+        assert!(address < VA_END, "an access at {address:#x}");
         let (start, bytes) = self.memory.range_mut(..=address).next_back()?;
         bytes.get_mut((address - start) as usize)
     }

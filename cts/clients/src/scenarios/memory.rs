@@ -428,8 +428,8 @@ layout(local_size_x = 32) in;
 layout(buffer_reference, scalar) buffer Words { uint w[]; };
 layout(push_constant, scalar) uniform P { Words words; uint64_t first; };
 void main() {
-    uint64_t i = first + gl_LocalInvocationIndex;
-    words.w[i] = uint(i) * 3u + words.w[i];
+    uint i = uint(first) + gl_LocalInvocationIndex;
+    words.w[i] = i * 3u + words.w[i];
 }
 ",
         layout,
@@ -439,8 +439,8 @@ void main() {
     let places = [0, 1 << 29, (1 << 29) - 16, 3 << 28, (1 << 30) - 32];
     for place in places {
         device.cmd_fill_buffer(commands, buffer, 4 * place, 128, 7);
+        s.barrier(commands);
     }
-    s.barrier(commands);
     for place in places {
         let constants = [address.to_le_bytes(), place.to_le_bytes()].concat();
         let stage = vk::ShaderStageFlags::COMPUTE;

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+//! The driver's own shaders, which the cache on disk keeps too.
+
+use agx_compiler::binary::ShaderBinary;
+use agx_uapi::Chip;
+use mesa_nir::ComputeLowering;
+
+use super::compile::{compile, print};
+use super::key::Source;
+use super::{binary, disk_cache};
+use crate::error::VkResult;
+use crate::shader_module::Spirv;
+
+/// The binary of a shader without descriptors.
+///
+/// # Errors
+/// As for a pipeline, with the compiler's message.
+pub(crate) fn own_shader(chip: Chip, words: &[u32]) -> VkResult<ShaderBinary> {
+    let source = Source {
+        spirv: Spirv::new(words),
+        entry_point: "main",
+        constants: Vec::new(),
+        lowering: ComputeLowering::default(),
+    };
+    let key = source.key(chip);
+    let disk = disk_cache::user_cache();
+    if let Some((found, _)) = disk.and_then(|disk| disk.find(&key)) {
+        return Ok(found);
+    }
+    let (made, _) = compile(&source, false)?;
+    print(&source, &made);
+    if let Some(disk) = disk {
+        disk.write(&key, &binary::encode(&key, &made));
+    }
+    Ok(made)
+}
