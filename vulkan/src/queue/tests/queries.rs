@@ -13,6 +13,7 @@ const LOST: vk::Result = vk::Result::ERROR_DEVICE_LOST;
 const NOT_READY: vk::Result = vk::Result::NOT_READY;
 
 type Flags = vk::QueryResultFlags;
+type Query = (vk::QueryPool, u32);
 
 impl Rig {
     fn pool_of(&self, kind: vk::QueryType, count: u32) -> Result<vk::QueryPool, vk::Result> {
