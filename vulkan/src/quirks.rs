@@ -13,11 +13,20 @@ bitflags::bitflags! {
         /// The queue family says that it has graphics, which it has not. ncnn reads the properties
         /// of family number -1 where no family has, and crashes; it never draws.
         const CLAIM_GRAPHICS = 1 << 0;
+        /// `shaderStorageImageExtendedFormats` is reported although there are no images. ncnn takes
+        /// 16-bit floats in buffers for absent without it. waifu2x on ncnn then mixes two of its
+        /// ways to hand over pictures, because it asks for 16-bit floats and for bytes in one place
+        /// and only for bytes in another, and draws garbage: on lavapipe, too, when that hides the
+        /// feature. ncnn can do no more with it here than without, since creating images fails.
+        const CLAIM_STORAGE_FORMATS = 1 << 1;
     }
 }
 
 /// Engines and what they need.
-const ENGINES: &[(&CStr, Quirks)] = &[(c"ncnn", Quirks::CLAIM_GRAPHICS)];
+const ENGINES: &[(&CStr, Quirks)] = &[(
+    c"ncnn",
+    Quirks::CLAIM_GRAPHICS.union(Quirks::CLAIM_STORAGE_FORMATS),
+)];
 
 impl Quirks {
     /// What a program needs that describes itself like this.
@@ -49,7 +58,7 @@ mod tests {
             // SAFETY: valid.
             unsafe { Quirks::of(Some(&info)) }
         };
-        assert_eq!(of(Some(c"ncnn")), Quirks::CLAIM_GRAPHICS);
+        assert_eq!(of(Some(c"ncnn")), Quirks::all());
         assert_eq!(of(Some(c"ncnn2")), Quirks::empty());
         assert_eq!(of(None), Quirks::empty());
         // SAFETY: nothing.
