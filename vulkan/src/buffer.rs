@@ -111,14 +111,7 @@ unsafe fn write_requirements(size: u64, to: *mut vk::MemoryRequirements2<'_>) {
     // SAFETY: the caller's promise.
     unsafe {
         (*to).memory_requirements = requirements(size);
-        for link in entry::chain_mut((*to).p_next) {
-            if (*link).s_type == vk::StructureType::MEMORY_DEDICATED_REQUIREMENTS {
-                // Buffers are as good inside other memory as alone.
-                let dedicated = link.cast::<vk::MemoryDedicatedRequirements<'_>>();
-                (*dedicated).prefers_dedicated_allocation = vk::FALSE;
-                (*dedicated).requires_dedicated_allocation = vk::FALSE;
-            }
-        }
+        memory::no_dedication((*to).p_next);
     }
 }
 

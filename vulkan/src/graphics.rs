@@ -70,9 +70,6 @@ macro_rules! never_created {
 #[rustfmt::skip]
 never_created! {
     create_buffer_view "vkCreateBufferView", destroy_buffer_view "vkDestroyBufferView" (vk::BufferViewCreateInfo<'_>, vk::BufferView);
-    create_image "vkCreateImage", destroy_image "vkDestroyImage" (vk::ImageCreateInfo<'_>, vk::Image);
-    create_image_view "vkCreateImageView", destroy_image_view "vkDestroyImageView" (vk::ImageViewCreateInfo<'_>, vk::ImageView);
-    create_sampler "vkCreateSampler", destroy_sampler "vkDestroySampler" (vk::SamplerCreateInfo<'_>, vk::Sampler);
     create_framebuffer "vkCreateFramebuffer", destroy_framebuffer "vkDestroyFramebuffer" (vk::FramebufferCreateInfo<'_>, vk::Framebuffer);
     create_render_pass "vkCreateRenderPass", destroy_render_pass "vkDestroyRenderPass" (vk::RenderPassCreateInfo<'_>, vk::RenderPass);
     create_sampler_ycbcr_conversion "vkCreateSamplerYcbcrConversion", destroy_sampler_ycbcr_conversion "vkDestroySamplerYcbcrConversion" (vk::SamplerYcbcrConversionCreateInfo<'_>, vk::SamplerYcbcrConversion);
@@ -110,27 +107,6 @@ pub(crate) unsafe extern "system" fn create_graphics_pipelines(
     })
 }
 
-/// vkBindImageMemory.
-pub(crate) unsafe extern "system" fn bind_image_memory(
-    _device: vk::Device,
-    _image: vk::Image,
-    _memory: vk::DeviceMemory,
-    _offset: vk::DeviceSize,
-) -> vk::Result {
-    entry::try_guard("vkBindImageMemory", || refuse_creation("vkBindImageMemory"))
-}
-
-/// vkBindImageMemory2.
-pub(crate) unsafe extern "system" fn bind_image_memory2(
-    _device: vk::Device,
-    _count: u32,
-    _infos: *const vk::BindImageMemoryInfo<'_>,
-) -> vk::Result {
-    entry::try_guard("vkBindImageMemory2", || {
-        refuse_creation("vkBindImageMemory2")
-    })
-}
-
 /// vkGetRenderAreaGranularity.
 pub(crate) unsafe extern "system" fn get_render_area_granularity(
     _device: vk::Device,
@@ -158,45 +134,6 @@ unsafe fn no_memory(to: *mut vk::MemoryRequirements2<'_>) {
     if let Some(to) = unsafe { to.as_mut() } {
         to.memory_requirements = vk::MemoryRequirements::default();
     }
-}
-
-/// vkGetImageMemoryRequirements.
-pub(crate) unsafe extern "system" fn get_image_memory_requirements(
-    _device: vk::Device,
-    _image: vk::Image,
-    requirements: *mut vk::MemoryRequirements,
-) {
-    entry::guard("vkGetImageMemoryRequirements", || {
-        ignore("vkGetImageMemoryRequirements");
-        // SAFETY: valid by the specification.
-        unsafe { *requirements = vk::MemoryRequirements::default() };
-    });
-}
-
-/// vkGetImageMemoryRequirements2.
-pub(crate) unsafe extern "system" fn get_image_memory_requirements2(
-    _device: vk::Device,
-    _info: *const vk::ImageMemoryRequirementsInfo2<'_>,
-    requirements: *mut vk::MemoryRequirements2<'_>,
-) {
-    entry::guard("vkGetImageMemoryRequirements2", || {
-        ignore("vkGetImageMemoryRequirements2");
-        // SAFETY: valid by the specification.
-        unsafe { no_memory(requirements) };
-    });
-}
-
-/// vkGetDeviceImageMemoryRequirements.
-pub(crate) unsafe extern "system" fn get_device_image_memory_requirements(
-    _device: vk::Device,
-    _info: *const vk::DeviceImageMemoryRequirements<'_>,
-    requirements: *mut vk::MemoryRequirements2<'_>,
-) {
-    entry::guard("vkGetDeviceImageMemoryRequirements", || {
-        ignore("vkGetDeviceImageMemoryRequirements");
-        // SAFETY: valid by the specification.
-        unsafe { no_memory(requirements) };
-    });
 }
 
 /// vkGetImageSparseMemoryRequirements: no image is sparse.

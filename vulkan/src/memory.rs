@@ -22,7 +22,7 @@ const ZONES: [Zone; 2] = [Zone::WriteCombined, Zone::Cached];
 /// Bits of all memory types.
 pub(crate) const ALL_TYPES: u32 = (1 << ZONES.len()) - 1;
 /// What addresses of memory are multiples of: more than any resource asks for.
-const ALIGN: u64 = 4096;
+const ALIGN: u64 = agx_hw::layout::PAGE;
 /// Kinds of handles that memory can be shared through; both are dma-bufs.
 pub(crate) const SHARED_HANDLES: vk::ExternalMemoryHandleTypeFlags =
     vk::ExternalMemoryHandleTypeFlags::from_raw(
@@ -287,4 +287,21 @@ pub(crate) unsafe extern "system" fn get_memory_fd_properties(
         unsafe { (*properties).memory_type_bits = ALL_TYPES };
         Ok(())
     })
+}
+
+/// Says in an output chain that a resource is as good inside other memory as alone.
+///
+/// # Safety
+/// The chain is valid, and no one else uses it.
+pub(crate) unsafe fn no_dedication(chain: *mut c_void) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        for link in entry::chain_mut(chain) {
+            if (*link).s_type == vk::StructureType::MEMORY_DEDICATED_REQUIREMENTS {
+                let dedicated = link.cast::<vk::MemoryDedicatedRequirements<'_>>();
+                (*dedicated).prefers_dedicated_allocation = vk::FALSE;
+                (*dedicated).requires_dedicated_allocation = vk::FALSE;
+            }
+        }
+    }
 }

@@ -2,6 +2,7 @@
 //! VkSemaphore: order between submits, and on timelines with the host.
 
 use std::os::fd::{AsFd, FromRawFd, IntoRawFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use agx_uapi::{SyncHandle, SyncPoint, WaitFlags};
 use ash::vk;
@@ -17,6 +18,8 @@ use crate::sync::{self, Payload};
 pub(crate) struct Semaphore {
     kind: vk::SemaphoreType,
     payload: Payload,
+    /// The last value that was asked for.
+    seen: AtomicU64,
 }
 
 impl Object for Semaphore {
@@ -73,7 +76,12 @@ pub(crate) unsafe extern "system" fn create_semaphore(
                     .syncobj_timeline_signal(&[(payload.current(), value)])
                     .map_err(kernel("SYNCOBJ_TIMELINE_SIGNAL"))?;
             }
-            *semaphore = object::create(this.allocator(allocator), Semaphore { kind, payload })?;
+            let new = Semaphore {
+                kind,
+                payload,
+                seen: AtomicU64::new(0),
+            };
+            *semaphore = object::create(this.allocator(allocator), new)?;
         }
         Ok(())
     })
@@ -111,10 +119,14 @@ pub(crate) unsafe extern "system" fn get_semaphore_counter_value(
             .kernel
             .syncobj_query(&[semaphore.payload.current()], false)
             .map_err(kernel("SYNCOBJ_QUERY"))?;
-        // What the counter tells may be the end of a submit that failed.
-        this.inspect()?;
+        let reached = reached.first().copied().unwrap_or(0);
+        // What the counter tells may be the end of a submit that failed. Who asks again and again
+        // need not look again and again.
+        if semaphore.seen.swap(reached, Ordering::Relaxed) != reached {
+            this.inspect()?;
+        }
         // SAFETY: as above.
-        unsafe { *value = reached.first().copied().unwrap_or(0) };
+        unsafe { *value = reached };
         Ok(())
     })
 }

@@ -21,6 +21,7 @@ use crate::entry;
 use crate::error::{VkResult, kernel};
 use crate::extensions;
 use crate::object::Object;
+use crate::quirks::Quirks;
 
 /// A GPU.
 pub(crate) struct PhysicalDevice {
@@ -32,6 +33,8 @@ pub(crate) struct PhysicalDevice {
     pub(crate) params: ParamsGlobal,
     /// Which of the two it is.
     pub(crate) chip: Chip,
+    /// What the program needs otherwise.
+    pub(crate) quirks: Quirks,
 }
 
 impl Object for PhysicalDevice {
@@ -39,7 +42,11 @@ impl Object for PhysicalDevice {
 }
 
 impl PhysicalDevice {
-    pub(crate) fn new(instance: vk::Instance, backend: Backend) -> VkResult<PhysicalDevice> {
+    pub(crate) fn new(
+        instance: vk::Instance,
+        backend: Backend,
+        quirks: Quirks,
+    ) -> VkResult<PhysicalDevice> {
         let params = backend.open()?.params().map_err(kernel("GET_PARAMS"))?;
         let chip = match params.gpu_generation {
             16 => Chip::M4,
@@ -56,6 +63,7 @@ impl PhysicalDevice {
             backend,
             params,
             chip,
+            quirks,
         })
     }
 }

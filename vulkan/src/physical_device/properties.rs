@@ -120,7 +120,7 @@ fn vulkan13() -> vk::PhysicalDeviceVulkan13Properties<'static> {
     }
 }
 
-/// The driver's name, and which driver of this name.
+/// The driver's name and version.
 fn driver() -> (
     [c_char; vk::MAX_DRIVER_NAME_SIZE],
     [c_char; vk::MAX_DRIVER_INFO_SIZE],
@@ -128,7 +128,7 @@ fn driver() -> (
     let mut name = [0; vk::MAX_DRIVER_NAME_SIZE];
     entry::text(c"Cortland", &mut name);
     let mut info = [0; vk::MAX_DRIVER_INFO_SIZE];
-    if let Ok(text) = std::ffi::CString::new(concat!("Cortland ", env!("CARGO_PKG_VERSION"))) {
+    if let Ok(text) = std::ffi::CString::new(env!("CARGO_PKG_VERSION")) {
         entry::text(&text, &mut info);
     }
     (name, info)

@@ -143,7 +143,8 @@ impl Queue {
             Err(_) => return Err(device.lose(&"a submit was executed in part")),
         }
         self.line.tidy().map_err(|errno| lost(device, errno))?;
-        if debug::has(Flags::SYNC) {
+        // What waits for others may wait for this thread.
+        if debug::has(Flags::SYNC) && !self.deferred.is_busy() {
             self.wait_idle()?;
         }
         Ok(())

@@ -12,6 +12,9 @@ use ash::vk;
 /// The name by which the driver is known.
 const DRIVER: &CStr = c"Cortland";
 
+const NOT_FOUND: &str = "The loader does not find the driver. `./x install` installs it, and \
+                         `eval \"$(./x env)\"` makes it known to programs of this shell.";
+
 /// Runs the command: says which devices the loader finds, and has the driver's own ones compute
 /// something. Whether there was one and all were right.
 pub(crate) fn run(out: &mut impl Write) -> anyhow::Result<bool> {
@@ -22,7 +25,14 @@ pub(crate) fn run(out: &mut impl Write) -> anyhow::Result<bool> {
         .api_version(vk::API_VERSION_1_3);
     let info = vk::InstanceCreateInfo::default().application_info(&application);
     // SAFETY: the loader is loaded, the structure valid.
-    let instance = unsafe { entry.create_instance(&info, None) }.context("vkCreateInstance")?;
+    let instance = match unsafe { entry.create_instance(&info, None) } {
+        // The loader's answer when it finds no driver at all.
+        Err(vk::Result::ERROR_INCOMPATIBLE_DRIVER) => {
+            writeln!(out, "{NOT_FOUND}")?;
+            return Ok(false);
+        }
+        instance => instance.context("vkCreateInstance")?,
+    };
     let result = look(&instance, out);
     // SAFETY: nothing of it is left.
     unsafe { instance.destroy_instance(None) };
@@ -63,11 +73,7 @@ fn look(instance: &ash::Instance, out: &mut impl Write) -> anyhow::Result<bool> 
         }
     }
     if ours == 0 {
-        writeln!(
-            out,
-            "The loader does not find the driver. `./x install` installs it, and \
-             `eval \"$(./x env)\"` makes it known to programs of this shell."
-        )?;
+        writeln!(out, "{NOT_FOUND}")?;
     }
     Ok(ours > 0 && right)
 }
