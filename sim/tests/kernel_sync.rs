@@ -605,6 +605,7 @@ fn sync_files_tell_how_it_ended() {
     let files = [sync, timeline].map(|sync| rig.kernel.sync_file_export(sync).unwrap());
     let status = |n: usize| rig.kernel.sync_file_status(files[n].as_fd());
     assert_eq!([status(0), status(1)], [Ok(None), Ok(None)]);
+    assert_eq!(rig.kernel.syncobj_status(sync), Ok(None));
     rig.mock.open(stream(0));
     let waited = rig
         .kernel
@@ -612,6 +613,9 @@ fn sync_files_tell_how_it_ended() {
     assert_eq!(waited, Ok(0), "a wait only tells that it is over");
     assert_eq!(status(0), Ok(Some(Err(Errno::ETIMEDOUT))));
     assert_eq!(status(1), Ok(Some(Ok(()))));
+    // The same without a file.
+    let failed = Ok(Some(Err(Errno::ETIMEDOUT)));
+    assert_eq!(rig.kernel.syncobj_status(sync), failed);
     assert_eq!(rig.kernel.syncobj_status(timeline), Ok(Some(Ok(()))));
     let other = std::fs::File::open("/dev/null").unwrap();
     assert_eq!(

@@ -254,7 +254,6 @@ pub(crate) unsafe extern "system" fn reset_query_pool(
 }
 
 /// vkGetQueryPoolResults.
-#[expect(clippy::too_many_arguments, reason = "the specification's")]
 pub(crate) unsafe extern "system" fn get_query_pool_results(
     device: vk::Device,
     pool: vk::QueryPool,

@@ -3,14 +3,14 @@
 
 use core::ops::Range;
 use std::fmt;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::string::{String, ToString};
 use std::vec::Vec;
 
 use crate::abi::{self, DmaBufAccess, ParamsGlobal, ioctl, limits};
 use crate::{
-    Abi, Bind, Caching, Deadline, Errno, GemHandle, Kernel, Mapping, Node, Priority, QueueId,
-    Submit, SyncHandle, SyncPoint, TimestampHandle, VmId, WaitFlags,
+    Abi, Bind, Caching, Deadline, Errno, FenceStatus, GemHandle, Kernel, Mapping, Node, Priority,
+    QueueId, Submit, SyncHandle, SyncPoint, TimestampHandle, VmId, WaitFlags,
 };
 
 /// [`Kernel`] over a [`Node`]: each method is one request, filled from its typed arguments.
@@ -566,10 +566,14 @@ impl<N: Node> Kernel for Drm<N> {
         unsafe { self.call(ioctl::SYNCOBJ_FD_TO_HANDLE, &mut args) }
     }
 
-    fn sync_file_status(
-        &self,
-        sync_file: BorrowedFd<'_>,
-    ) -> Result<Option<Result<(), Errno>>, Errno> {
+    fn syncobj_status(&self, sync: SyncHandle) -> FenceStatus {
+        match self.node.syncobj_status(sync.raw()) {
+            Some(status) => status,
+            None => self.sync_file_status(self.sync_file_export(sync)?.as_fd()),
+        }
+    }
+
+    fn sync_file_status(&self, sync_file: BorrowedFd<'_>) -> FenceStatus {
         // Room for no fence: the status of all together is wanted.
         let mut args = abi::SyncFileInfo::zeroed();
         assert_eq!(ioctl::size(ioctl::SYNC_FILE_INFO), size_of_val(&args));

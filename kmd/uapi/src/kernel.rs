@@ -2,7 +2,7 @@
 //! The typed interface that the Vulkan driver uses.
 
 use core::ops::Range;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::Duration;
 use std::vec::Vec;
 
@@ -279,6 +279,9 @@ impl Deadline {
     }
 }
 
+/// How what a fence stands for ended, or nothing while it has not; or that there is no telling.
+pub type FenceStatus = Result<Option<Result<(), Errno>>, Errno>;
+
 /// A GPU behind the Asahi interface. One value is one open file: IDs and handles belong to it.
 ///
 /// Methods return the kernel's errors unchanged; sections 4 to 15 say which and when.
@@ -541,10 +544,7 @@ pub trait Kernel: Send + Sync {
     /// # Errors
     ///
     /// ENOTTY when the file is no sync file.
-    fn sync_file_status(
-        &self,
-        sync_file: BorrowedFd<'_>,
-    ) -> Result<Option<Result<(), Errno>>, Errno>;
+    fn sync_file_status(&self, sync_file: BorrowedFd<'_>) -> FenceStatus;
 
     /// As [`sync_file_status`](Self::sync_file_status), for the present fence of a binary sync
     /// object. Timelines do not keep the errors of their fences.
@@ -552,7 +552,5 @@ pub trait Kernel: Send + Sync {
     /// # Errors
     ///
     /// EINVAL without a fence, ENOENT, EMFILE.
-    fn syncobj_status(&self, sync: SyncHandle) -> Result<Option<Result<(), Errno>>, Errno> {
-        self.sync_file_status(self.sync_file_export(sync)?.as_fd())
-    }
+    fn syncobj_status(&self, sync: SyncHandle) -> FenceStatus;
 }

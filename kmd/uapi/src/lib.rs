@@ -44,8 +44,8 @@ mod render_node;
 pub use drm::{DriverError, Drm, Version};
 #[cfg(feature = "drm")]
 pub use kernel::{
-    Access, Bind, Caching, Deadline, GemHandle, Kernel, Priority, QueueId, Submit, SyncHandle,
-    SyncPoint, TimestampHandle, VmId, WaitFlags,
+    Access, Bind, Caching, Deadline, FenceStatus, GemHandle, Kernel, Priority, QueueId, Submit,
+    SyncHandle, SyncPoint, TimestampHandle, VmId, WaitFlags,
 };
 #[cfg(feature = "drm")]
 pub use mapping::Mapping;

@@ -4,6 +4,7 @@
 use core::ffi::c_void;
 use std::os::fd::BorrowedFd;
 
+use crate::kernel::FenceStatus;
 use crate::{Errno, Mapping};
 
 #[cfg(not(target_pointer_width = "64"))]
@@ -84,6 +85,14 @@ pub unsafe trait Node: Send + Sync {
     ) -> Result<(), Errno> {
         // SAFETY: passed on from the caller.
         unsafe { file_ioctl(sync_file, request, arg) }
+    }
+
+    /// How the present fence of a sync object ended, as a sync file of it would tell
+    /// ([`Kernel::syncobj_status`](crate::Kernel::syncobj_status)), for nodes that need not make a
+    /// file to know. Nothing, which is the default, from those that must: the kernel has no request
+    /// for that.
+    fn syncobj_status(&self, _handle: u32) -> Option<FenceStatus> {
+        None
     }
 }
 

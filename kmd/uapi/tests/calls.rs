@@ -582,6 +582,24 @@ fn how_a_sync_file_ended() {
     assert_eq!(result, Err(Errno::ENOTTY));
 }
 
+/// Through a sync file, which is closed again.
+#[test]
+fn how_a_sync_object_ended() {
+    let (mut reader, writer) = std::io::pipe().unwrap();
+    let fd = writer.into_raw_fd();
+    let kernel = connect(Recorder::default());
+    let failed = returns(32, &[-5i32 as u32]);
+    let scripts = [returns(8, &[fd as u32]), failed];
+    kernel.node().scripts.lock().unwrap().extend(scripts);
+    assert_eq!(kernel.syncobj_status(SYNC), Ok(Some(Err(Errno::EIO))));
+    let seen = kernel.node().seen.lock().unwrap();
+    let requests: Vec<_> = seen.iter().map(|seen| (seen.request, seen.file)).collect();
+    assert_eq!(requests, [(0xc018_64c1, None), (0xc038_3e04, Some(fd))]);
+    assert_eq!(seen[0].argument, words(&[0x44, 1, u32::MAX, 0, 0, 0]));
+    // All writers are gone.
+    assert_eq!(std::io::Read::read(&mut reader, &mut [0]).unwrap(), 0);
+}
+
 #[test]
 fn a_descriptor_that_was_not_filled_in_is_no_file() {
     let (_, file) = call(Script::default(), |k| k.gem_export(GEM));

@@ -7,7 +7,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use agx_uapi::abi::ioctl;
-use agx_uapi::{Abi, Chip, Drm, Errno, Mapping, Node};
+use agx_uapi::{Abi, Chip, Drm, Errno, FenceStatus, Mapping, Node};
 
 use super::device::SimDevice;
 use super::drm;
@@ -214,6 +214,14 @@ unsafe impl Node for SimNode {
             ioctl::SYNC_FILE_INFO => |args| sync_file::info(file, args),
             ; |_| Err(Errno::ENOTTY)
         }
+    }
+
+    fn syncobj_status(&self, handle: u32) -> Option<FenceStatus> {
+        // A descriptor here is a pair of sockets, which takes longer than a submit.
+        let fence = self
+            .syncobj(handle)
+            .and_then(|sync| sync_file::of(&sync, 0));
+        Some(fence.map(|fence| fence.outcome()))
     }
 }
 

@@ -9,6 +9,7 @@ use agx_uapi::{Abi, Errno};
 
 use super::fence::{Fence, Outcome};
 use super::files::{self, Shared};
+use super::syncobj::Syncobj;
 use super::user;
 
 /// A name in a field of the interface.
@@ -63,8 +64,16 @@ pub(super) unsafe fn info(file: BorrowedFd<'_>, args: &mut SyncFileInfo) -> Resu
     Ok(())
 }
 
-/// What a sync file of a timeline stands for: the links of a timeline tell when they are reached,
-/// but not how what they are made of ended.
-pub(super) fn of_timeline(fence: &Arc<Fence>) -> Arc<Fence> {
-    Fence::both(fence, &Fence::signalled())
+/// What a sync file of a point stands for. The links of a timeline tell when they are reached, but
+/// not how what they are made of ended.
+///
+/// # Errors
+/// `EINVAL`: the point has no fence.
+pub(super) fn of(syncobj: &Syncobj, point: u64) -> Result<Arc<Fence>, Errno> {
+    let fence = syncobj.find(point)?;
+    Ok(if syncobj.is_timeline() {
+        Fence::both(&fence, &Fence::signalled())
+    } else {
+        fence
+    })
 }

@@ -15,8 +15,8 @@ use agx_uapi::{Abi, Errno};
 use super::fence::Fence;
 use super::files::{self, Shared};
 use super::node::SimNode;
-use super::prime::sync_file;
-use super::sync_file::of_timeline;
+use super::prime;
+use super::sync_file;
 use super::syncobj::{self, Syncobj, Wait};
 use super::time::Deadline;
 use super::user::{self, with_fd};
@@ -90,13 +90,7 @@ impl SimNode {
             0
         };
         let shared = if flags.contains(HandleToFdFlags::EXPORT_SYNC_FILE) {
-            let syncobj = self.syncobj(args.handle)?;
-            let fence = syncobj.find(point)?;
-            Shared::SyncFile(if syncobj.is_timeline() {
-                of_timeline(&fence)
-            } else {
-                fence
-            })
+            Shared::SyncFile(sync_file::of(&*self.syncobj(args.handle)?, point)?)
         } else if point != 0 {
             return Err(Errno::EINVAL);
         } else {
@@ -118,7 +112,7 @@ impl SimNode {
             0
         };
         if flags.contains(FdToHandleFlags::IMPORT_SYNC_FILE) {
-            let fence = sync_file(args.fd)?;
+            let fence = prime::sync_file(args.fd)?;
             let syncobj = self.syncobj(args.handle)?;
             match point {
                 0 => syncobj.replace(Some(fence)),
