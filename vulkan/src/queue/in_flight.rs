@@ -38,6 +38,12 @@ impl InFlight {
         }
     }
 
+    /// How many slots there are.
+    #[cfg(test)]
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
     /// A slot for a submit that is being prepared.
     ///
     /// # Errors

@@ -89,6 +89,12 @@ impl Line {
         self.in_flight().give_back(slot);
     }
 
+    /// How many slots there are.
+    #[cfg(test)]
+    pub(super) fn slots(&self) -> usize {
+        self.in_flight().count()
+    }
+
     /// Looks how submits ended that are over.
     ///
     /// # Errors

@@ -108,6 +108,26 @@ fn waits_for_what_never_comes_end() {
     rig.destroy(&fences, &[never]);
 }
 
+/// What a lost device will never signal is signalled for those who do not know that it is lost.
+#[test]
+fn other_devices_do_not_wait_for_a_lost_one() {
+    let (rig, other) = (Rig::new(), Rig::new());
+    let (never, shared, theirs) = (rig.timeline(0), rig.timeline(0), other.timeline(0));
+    rig.share_semaphore(shared, &other, theirs);
+    rig.submit(&[(never, 1)], &[0], &[(shared, 5)], vk::Fence::null());
+    rig.sim.lose();
+    assert_eq!(
+        rig.submit_all(&[(&[], &[1], &[])], vk::Fence::null()),
+        OK,
+        "behind the first"
+    );
+    rig.submit_second_lost(&[2]);
+    assert_eq!(other.wait_points(&[(theirs, 5)], false, PATIENCE), OK);
+    assert_eq!(rig.ran(), [0u64; 0]);
+    rig.destroy(&[], &[never, shared]);
+    other.destroy(&[], &[theirs]);
+}
+
 /// The real GPU model, and a record that it does not know.
 #[test]
 fn a_faulting_stream_loses_the_device() {

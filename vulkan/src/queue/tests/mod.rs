@@ -8,3 +8,4 @@ mod order;
 mod queries;
 mod rig;
 mod sharing;
+mod whole;

@@ -57,15 +57,35 @@ fn what_comes_later_waits_for_the_waits_of_a_batch_without_commands() {
     let (go, fence) = (rig.timeline(0), rig.fence(false));
     // What is waited for is submitted, so no thread is needed, but not signalled.
     rig.close(0);
-    rig.submit(&[], &[0], &[(go, 1)], NO_FENCE);
+    rig.submit_second(&[], &[0], &[(go, 1)], NO_FENCE);
     rig.submit(&[(go, 1)], &[], &[], NO_FENCE);
     rig.submit(&[], &[1], &[], fence);
+    assert!(!rig.queue().deferred.is_busy());
     settle();
     assert_eq!(rig.ran(), [0u64; 0]);
     rig.open(0);
     assert_eq!(rig.wait(&[fence], true, PATIENCE), OK);
     assert_eq!(rig.ran(), [0, 1]);
     rig.destroy(&[fence], &[go]);
+}
+
+/// The second wait is not for the first signal, which is gone, but for one that is on its way.
+#[test]
+fn a_wait_takes_the_signal_with_it() {
+    let rig = Rig::new();
+    let (go, binary) = (rig.timeline(0), rig.semaphore());
+    let fences = [rig.fence(false), rig.fence(false)];
+    rig.submit(&[], &[0], &[(binary, 0)], NO_FENCE);
+    rig.submit_second(&[(binary, 0)], &[1], &[], fences[0]);
+    assert_eq!(rig.wait(&fences[..1], true, PATIENCE), OK);
+    rig.submit(&[(go, 1)], &[2], &[(binary, 0)], NO_FENCE);
+    rig.submit_second(&[(binary, 0)], &[3], &[], fences[1]);
+    settle();
+    assert_eq!(rig.ran(), [0, 1]);
+    assert_eq!(rig.signal(go, 1), OK);
+    assert_eq!(rig.wait(&fences[1..], true, PATIENCE), OK);
+    assert_eq!(rig.ran(), [0, 1, 2, 3]);
+    rig.destroy(&fences, &[go, binary]);
 }
 
 #[test]
@@ -229,9 +249,11 @@ fn slots_do_not_pile_up() {
         rig.submit(&[], &[0], &[], NO_FENCE);
     }
     assert_eq!(rig.idle(), OK);
-    for _ in 0..100 {
+    let slots = rig.queue().line.slots();
+    for _ in 0..slots + 100 {
         rig.submit(&[], &[0], &[], NO_FENCE);
         assert_eq!(rig.idle(), OK);
     }
     assert_eq!(rig.queue().line.oldest(), None);
+    assert_eq!(rig.queue().line.slots(), slots);
 }

@@ -65,6 +65,8 @@ pub(super) struct Rig {
     physical: vk::PhysicalDevice,
     pub(super) device: vk::Device,
     pub(super) queue: vk::Queue,
+    /// Another one of the same device.
+    pub(super) second: vk::Queue,
     memory: Option<Slice>,
 }
 
@@ -105,7 +107,7 @@ impl Rig {
         let callbacks = callbacks.map_or(std::ptr::null(), std::ptr::from_ref);
         let mut made = vk::Instance::null();
         let mut device = vk::Device::null();
-        let mut queue = vk::Queue::null();
+        let (mut queue, mut second) = (vk::Queue::null(), vk::Queue::null());
         // SAFETY: valid arguments.
         let physical = unsafe {
             let info = vk::InstanceCreateInfo::default();
@@ -115,12 +117,13 @@ impl Rig {
             let backend = Backend::Simulated(sim.clone());
             let physical = PhysicalDevice::new(made, backend, Quirks::empty()).unwrap();
             let physical = object::create(host, physical).unwrap();
-            let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])];
+            let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0, 0.0])];
             let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
             let result =
                 device::create_device(physical, &raw const info, callbacks, &raw mut device);
             assert_eq!(result, vk::Result::SUCCESS);
             queue::get_device_queue(device, 0, 0, &raw mut queue);
+            queue::get_device_queue(device, 0, 1, &raw mut second);
             physical
         };
         let mut rig = Rig {
@@ -130,6 +133,7 @@ impl Rig {
             physical,
             device,
             queue,
+            second,
             memory: None,
         };
         let memory = rig.device().gpu.allocate(Zone::Upload, 1024 * STEP, STEP);
@@ -195,8 +199,19 @@ impl Rig {
         submits: &[(&[Point], &[u64], &[Point])],
         fence: vk::Fence,
     ) -> vk::Result {
+        self.submit_all_to(self.queue, submits, fence)
+    }
+
+    fn submit_all_to(
+        &self,
+        queue: vk::Queue,
+        submits: &[(&[Point], &[u64], &[Point])],
+        fence: vk::Fence,
+    ) -> vk::Result {
+        // SAFETY: destroyed with the rig.
+        let queue = unsafe { object::get::<Queue>(queue) };
         let submit = || {
-            let mut batches = self.queue().batches();
+            let mut batches = queue.batches();
             for (waits, commands, signals) in submits {
                 batches.begin(!waits.is_empty())?;
                 for (semaphore, value) in *waits {
@@ -213,9 +228,28 @@ impl Rig {
                 }
             }
             // SAFETY: as above.
-            unsafe { self.queue().finish(batches, fence) }
+            unsafe { queue.finish(batches, fence) }
         };
         code(submit())
+    }
+
+    /// Submits to the second queue, which is how the loss of the device is noticed.
+    pub(super) fn submit_second_lost(&self, commands: &[u64]) {
+        let submits = [(&[][..], commands, &[][..])];
+        let result = self.submit_all_to(self.second, &submits, vk::Fence::null());
+        assert_eq!(result, vk::Result::ERROR_DEVICE_LOST);
+    }
+
+    /// Submits one batch to the second queue, which must work.
+    pub(super) fn submit_second(
+        &self,
+        waits: &[Point],
+        commands: &[u64],
+        signals: &[Point],
+        fence: vk::Fence,
+    ) {
+        let result = self.submit_all_to(self.second, &[(waits, commands, signals)], fence);
+        assert_eq!(result, vk::Result::SUCCESS);
     }
 
     /// Submits one batch, which must work.

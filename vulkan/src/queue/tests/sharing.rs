@@ -46,6 +46,13 @@ impl Rig {
         unsafe { fence::import_fence_fd(self.device, &raw const info) }
     }
 
+    /// Shares the payload of a semaphore with one of another device.
+    pub(super) fn share_semaphore(&self, from: vk::Semaphore, other: &Rig, to: vk::Semaphore) {
+        let kind = SemaphoreType::OPAQUE_FD;
+        let fd = self.export_semaphore(from, kind).into_raw_fd();
+        assert_eq!(other.import_semaphore(to, kind, fd, false), OK);
+    }
+
     fn export_semaphore(&self, semaphore: vk::Semaphore, kind: SemaphoreType) -> OwnedFd {
         let info = vk::SemaphoreGetFdInfoKHR::default()
             .semaphore(semaphore)
