@@ -17,7 +17,7 @@ bitflags::bitflags! {
         /// 16-bit floats in buffers for absent without it. waifu2x on ncnn then mixes two of its
         /// ways to hand over pictures, because it asks for 16-bit floats and for bytes in one place
         /// and only for bytes in another, and draws garbage: on lavapipe, too, when that hides the
-        /// feature. ncnn can do no more with it here than without, since creating images fails.
+        /// feature. ncnn keeps its data in buffers all the same.
         const CLAIM_STORAGE_FORMATS = 1 << 1;
     }
 }
