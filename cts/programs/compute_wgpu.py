@@ -8,6 +8,12 @@ os.environ.setdefault("WGPU_BACKEND_TYPE", "Vulkan")
 
 import numpy as np
 import wgpu
+from wgpu.backends.wgpu_native.extras import set_instance_extras
+
+# wgpu hides drivers that have not passed Khronos's conformance test, unless it is told otherwise.
+set_instance_extras(
+    backends=["Vulkan"], flags=["Default", "AllowUnderlyingNoncompliantAdapter"]
+)
 
 USAGE = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
 

@@ -145,6 +145,7 @@ impl Set {
     }
 
     /// Whether one of this name is among them.
+    #[cfg(test)]
     pub(crate) fn has(&self, name: &CStr) -> bool {
         self.iter().any(|extension| extension.name == name)
     }

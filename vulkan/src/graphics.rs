@@ -125,17 +125,6 @@ pub(crate) unsafe extern "system" fn get_render_area_granularity(
     });
 }
 
-/// Memory of no size and of no type.
-///
-/// # Safety
-/// `to` is null or a valid chain.
-unsafe fn no_memory(to: *mut vk::MemoryRequirements2<'_>) {
-    // SAFETY: the caller's promise.
-    if let Some(to) = unsafe { to.as_mut() } {
-        to.memory_requirements = vk::MemoryRequirements::default();
-    }
-}
-
 /// vkGetImageSparseMemoryRequirements: no image is sparse.
 pub(crate) unsafe extern "system" fn get_image_sparse_memory_requirements(
     _device: vk::Device,

@@ -91,17 +91,6 @@ impl HostAllocator {
         Ok(all)
     }
 
-    /// A vector of so many values.
-    ///
-    /// # Errors
-    /// When the callbacks refuse memory.
-    pub(crate) fn filled<T: Clone>(self, value: T, count: usize) -> Result<HostVec<T>, vk::Result> {
-        let mut all = self.vec();
-        all.try_reserve_exact(count).map_err(|_| OUT_OF_HOST)?;
-        all.resize(count, value);
-        Ok(all)
-    }
-
     /// A value on the heap.
     ///
     /// # Errors

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#![allow(dead_code, reason = "under construction")]
 //! Vulkan for Apple9 GPUs: one module per family of objects.
 //!
 //! Two modules are not about objects of the application: [`entry`] is the boundary, `gpu` the

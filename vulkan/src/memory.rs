@@ -16,11 +16,9 @@ use crate::entry;
 use crate::error::VkResult;
 use crate::gpu::{Gpu, Slice, Zone};
 use crate::object::{self, Object};
+pub(crate) use crate::physical_device::memory::ALL_TYPES;
+use crate::physical_device::memory::TYPES;
 
-/// Memory types, in the order in which the physical device lists them.
-const ZONES: [Zone; 2] = [Zone::WriteCombined, Zone::Cached];
-/// Bits of all memory types.
-pub(crate) const ALL_TYPES: u32 = (1 << ZONES.len()) - 1;
 /// What addresses of memory are multiples of: more than any resource asks for.
 const ALIGN: u64 = agx_hw::layout::PAGE;
 /// Kinds of handles that memory can be shared through; both are dma-bufs.
@@ -129,7 +127,7 @@ pub(crate) unsafe extern "system" fn allocate_memory(
                 Request::from_chain(info.p_next)?,
             )
         };
-        let zone = ZONES
+        let zone = TYPES
             .get(info.memory_type_index as usize)
             .copied()
             .unwrap_or(Zone::Cached);

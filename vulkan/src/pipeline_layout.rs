@@ -21,10 +21,6 @@ pub(crate) const MAX_PUSH_CONSTANT_BYTES: u32 = limits::PUSH_CONSTANT_BYTES;
 pub(crate) struct PipelineLayout {
     /// By number.
     pub(crate) sets: HostVec<Set>,
-    /// Dynamic buffers of all sets.
-    pub(crate) dynamic_count: u32,
-    /// Bytes of push constants, a multiple of 4.
-    pub(crate) push_constant_bytes: u32,
 }
 
 /// A set of a pipeline layout.
@@ -33,8 +29,6 @@ pub(crate) struct Set {
     pub(crate) layout: Option<Shared<Layout>>,
     /// Where its dynamic buffers begin in the table of all of them.
     pub(crate) dynamic_start: u32,
-    /// How many it has.
-    pub(crate) dynamic_count: u32,
 }
 
 impl Object for PipelineLayout {
@@ -74,19 +68,13 @@ impl PipelineLayout {
         for layout in layouts {
             // SAFETY: null or live by the specification.
             let layout = unsafe { object::get_optional::<SetLayout>(*layout) };
-            let dynamic_count = layout.map_or(0, |layout| layout.dynamic_count());
             sets.push(Set {
                 layout: layout.map(|layout| layout.layout.clone()),
                 dynamic_start,
-                dynamic_count,
             });
-            dynamic_start += dynamic_count;
+            dynamic_start += layout.map_or(0, |layout| layout.dynamic_count());
         }
-        Ok(PipelineLayout {
-            sets,
-            dynamic_count: dynamic_start,
-            push_constant_bytes: push_constant_bytes.next_multiple_of(4),
-        })
+        Ok(PipelineLayout { sets })
     }
 
     /// The layout of a set.

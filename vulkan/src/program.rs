@@ -154,11 +154,6 @@ impl Program {
         arena.write(block, program.body.address())?;
         Ok(program)
     }
-
-    /// The address of its code.
-    pub(crate) fn body(&self) -> u64 {
-        self.body.address()
-    }
 }
 
 fn template(binary: &ShaderBinary, block: BlockOffset) -> agx_hw::Result<Template> {

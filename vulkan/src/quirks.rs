@@ -11,13 +11,27 @@ bitflags::bitflags! {
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub(crate) struct Quirks: u32 {
         /// The queue family says that it has graphics, which it has not. ncnn reads the properties
-        /// of family number -1 where no family has, and crashes; it never draws.
+        /// of family number -1 where no family has, and crashes; it never draws. wgpu takes no
+        /// device whose first family has none, even for programs that only compute; one that draws
+        /// is told when it makes a pipeline.
         const CLAIM_GRAPHICS = 1 << 0;
+        /// `shaderStorageImageExtendedFormats` is reported although there are no images. ncnn takes
+        /// 16-bit floats in buffers for absent without it. waifu2x on ncnn then mixes two of its
+        /// ways to hand over pictures, because it asks for 16-bit floats and for bytes in one place
+        /// and only for bytes in another, and draws garbage: on lavapipe, too, when that hides the
+        /// feature. ncnn keeps its data in buffers all the same.
+        const CLAIM_STORAGE_FORMATS = 1 << 1;
     }
 }
 
 /// Engines and what they need.
-const ENGINES: &[(&CStr, Quirks)] = &[(c"ncnn", Quirks::CLAIM_GRAPHICS)];
+const ENGINES: &[(&CStr, Quirks)] = &[
+    (
+        c"ncnn",
+        Quirks::CLAIM_GRAPHICS.union(Quirks::CLAIM_STORAGE_FORMATS),
+    ),
+    (c"wgpu-hal", Quirks::CLAIM_GRAPHICS),
+];
 
 impl Quirks {
     /// What a program needs that describes itself like this.
@@ -49,7 +63,8 @@ mod tests {
             // SAFETY: valid.
             unsafe { Quirks::of(Some(&info)) }
         };
-        assert_eq!(of(Some(c"ncnn")), Quirks::CLAIM_GRAPHICS);
+        assert_eq!(of(Some(c"ncnn")), Quirks::all());
+        assert_eq!(of(Some(c"wgpu-hal")), Quirks::CLAIM_GRAPHICS);
         assert_eq!(of(Some(c"ncnn2")), Quirks::empty());
         assert_eq!(of(None), Quirks::empty());
         // SAFETY: nothing.

@@ -9,6 +9,7 @@ import pathlib
 import sys
 
 SPIRV_TO_NIR = "src/compiler/spirv/spirv_to_nir.c"
+NIR_SEARCH = "src/compiler/nir/nir_search.c"
 
 FIXUPS = [
     # ralloc's own assertions name members that exist in debug builds only, and are hot: leave them out.
@@ -157,6 +158,46 @@ FIXUPS = [
         "      b->shader->info.workgroup_size[1] = const_size[1].u32;\n"
         "      b->shader->info.workgroup_size[2] = const_size[2].u32;\n",
         "      set_workgroup_size(b, const_size[0].u32, const_size[1].u32, const_size[2].u32);\n",
+    ),
+    # For speed: a pattern with n commutative operations was tried in 2^n orders, whatever it failed on. Operations are
+    # numbered in the order in which they are visited, so that once all orders of those that were visited have failed,
+    # the rest fail in the same places.
+    (
+        NIR_SEARCH,
+        "   uint8_t comm_op_direction;\n   unsigned variables_seen;\n",
+        "   uint8_t comm_op_direction;\n   unsigned comm_ops_seen;\n   unsigned variables_seen;\n",
+    ),
+    (
+        NIR_SEARCH,
+        "   state.pass_op_table = table->pass_op_table;\n   state.table = table;\n",
+        "   state.pass_op_table = table->pass_op_table;\n   state.table = table;\n   state.comm_ops_seen = 0;\n",
+    ),
+    (
+        NIR_SEARCH,
+        "   bool matched = true;\n   for (unsigned i = 0; i < nir_op_infos[instr->op].num_inputs; i++) {\n",
+        "   if (expr->comm_expr_idx >= 0)\n"
+        "      state->comm_ops_seen = MAX2(state->comm_ops_seen, (unsigned)expr->comm_expr_idx + 1);\n\n"
+        "   bool matched = true;\n   for (unsigned i = 0; i < nir_op_infos[instr->op].num_inputs; i++) {\n",
+    ),
+    (
+        NIR_SEARCH,
+        "                           swizzle, &state)) {\n         found = true;\n         break;\n      }\n",
+        "                           swizzle, &state)) {\n         found = true;\n         break;\n      }\n"
+        "      if (comb + 1 >= 1u << MIN2(state.comm_ops_seen, NIR_SEARCH_MAX_COMM_OPS))\n         break;\n",
+    ),
+    # For speed: a loop over 16 components for each variable of a pattern, where values have one.
+    (
+        NIR_SEARCH,
+        "         for (unsigned i = 0; i < NIR_MAX_VEC_COMPONENTS; ++i) {\n"
+        "            if (i < num_components)\n"
+        "               state->variables[var->variable].swizzle[i] = new_swizzle[i];\n"
+        "            else\n"
+        "               state->variables[var->variable].swizzle[i] = 0;\n"
+        "         }\n",
+        "         uint8_t *bound = state->variables[var->variable].swizzle;\n"
+        "         memset(bound, 0, sizeof(state->variables[var->variable].swizzle));\n"
+        "         for (unsigned i = 0; i < num_components; ++i)\n"
+        "            bound[i] = new_swizzle[i];\n",
     ),
     # Not an option of Mesa's: SPIRV-Tools would be used, for a debugging aid, wherever it is installed.
     (

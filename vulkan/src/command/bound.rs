@@ -145,7 +145,6 @@ pub(crate) unsafe extern "system" fn cmd_bind_pipeline(
 }
 
 /// vkCmdBindDescriptorSets.
-#[expect(clippy::too_many_arguments, reason = "the specification's")]
 pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets(
     buffer: vk::CommandBuffer,
     point: vk::PipelineBindPoint,

@@ -95,11 +95,6 @@ impl CommandBuffer {
         self.stream.push(device, memory, spare, segments, record)
     }
 
-    /// Whether something was recorded since the last cut.
-    pub(super) fn is_open(&self) -> bool {
-        self.stream.is_open()
-    }
-
     /// Ends the segment: what follows is another command of the submit.
     pub(super) fn cut(&mut self, ended: Option<Stamp>) -> VkResult {
         self.stream.close(&mut self.segments, ended)

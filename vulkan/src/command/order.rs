@@ -13,7 +13,6 @@ use crate::event::Event;
 use crate::object;
 
 /// vkCmdPipelineBarrier.
-#[expect(clippy::too_many_arguments, reason = "the specification's")]
 pub(crate) unsafe extern "system" fn cmd_pipeline_barrier(
     _buffer: vk::CommandBuffer,
     _from: vk::PipelineStageFlags,
@@ -90,7 +89,6 @@ pub(crate) unsafe extern "system" fn cmd_reset_event2(
 }
 
 /// vkCmdWaitEvents.
-#[expect(clippy::too_many_arguments, reason = "the specification's")]
 pub(crate) unsafe extern "system" fn cmd_wait_events(
     _buffer: vk::CommandBuffer,
     _count: u32,

@@ -104,7 +104,6 @@ pub(crate) unsafe extern "system" fn cmd_reset_query_pool(
 
 /// vkCmdCopyQueryPoolResults. Everything before is complete when this runs, so there is nothing to
 /// wait for.
-#[expect(clippy::too_many_arguments, reason = "the specification's")]
 pub(crate) unsafe extern "system" fn cmd_copy_query_pool_results(
     buffer: vk::CommandBuffer,
     pool: vk::QueryPool,

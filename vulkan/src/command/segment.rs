@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! What a command buffer hands to a queue.
 
-use std::ops::Range;
-
 use agx_uapi::TimestampHandle;
 
 /// A stream of its own, which becomes one compute command of a submit. Command buffers are cut
@@ -27,11 +25,4 @@ pub(crate) struct Stamp {
     pub(crate) buffer: TimestampHandle,
     /// Byte offset in it, a multiple of 8.
     pub(crate) offset: u32,
-}
-
-impl Segment {
-    /// The addresses of its records.
-    pub(crate) fn range(&self) -> Range<u64> {
-        self.start..self.end
-    }
 }

@@ -40,7 +40,6 @@ pub(crate) struct Layout {
     size: u32,
     /// Dynamic buffers.
     dynamic_count: u32,
-    flags: vk::DescriptorSetLayoutCreateFlags,
 }
 
 /// A binding.
@@ -229,12 +228,12 @@ impl Layout {
             bindings: all,
             size,
             dynamic_count,
-            flags: info.flags,
         })
     }
 
     /// Bytes of a set's memory, a multiple of 16. Sets with fewer elements of a variable binding
     /// have less.
+    #[cfg(test)]
     pub(crate) fn size(&self) -> u32 {
         self.size
     }
@@ -254,13 +253,8 @@ impl Layout {
         self.dynamic_count
     }
 
-    /// Whether it describes push descriptors.
-    pub(crate) fn is_push(&self) -> bool {
-        let flag = vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR;
-        self.flags.contains(flag)
-    }
-
     /// The bindings, by number.
+    #[cfg(test)]
     pub(crate) fn bindings(&self) -> &[Binding] {
         &self.bindings
     }

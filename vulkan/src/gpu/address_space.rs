@@ -27,7 +27,6 @@ pub(super) struct AddressSpace {
 
 struct State {
     allocator: Allocator,
-    bytes: u64,
 }
 
 /// Addresses that are taken; given back with [`AddressSpace::free`].
@@ -48,7 +47,6 @@ impl AddressSpace {
                     u32::try_from(count).unwrap_or(u32::MAX),
                     MAX_RANGES,
                 ),
-                bytes: 0,
             }),
         }
     }
@@ -58,7 +56,6 @@ impl AddressSpace {
         let pages = u32::try_from(size / PAGE_SIZE).ok()?;
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let allocation = state.allocator.allocate(pages)?;
-        state.bytes += size;
         TAKEN.fetch_add(size, Ordering::Relaxed);
         Some(Taken {
             address: self.start + u64::from(allocation.offset) * PAGE_SIZE,
@@ -69,14 +66,8 @@ impl AddressSpace {
 
     pub(super) fn free(&self, taken: Taken) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.bytes -= taken.size;
         TAKEN.fetch_sub(taken.size, Ordering::Relaxed);
         state.allocator.free(taken.allocation);
-    }
-
-    pub(super) fn bytes_in_use(&self) -> u64 {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.bytes
     }
 }
 
@@ -106,10 +97,8 @@ mod tests {
                 } else if !held.is_empty() {
                     space.free(held.swap_remove(which.index(held.len())));
                 }
-                prop_assert_eq!(space.bytes_in_use(), held.iter().map(|t| t.size).sum::<u64>());
             }
             held.drain(..).for_each(|taken| space.free(taken));
-            prop_assert_eq!(space.bytes_in_use(), 0);
             prop_assert!(space.take(256 * PAGE_SIZE).is_some());
         }
     }

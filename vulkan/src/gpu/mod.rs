@@ -227,11 +227,6 @@ impl Gpu {
             _ => &self.data,
         }
     }
-
-    /// Bytes in buffers, those kept for later included.
-    pub(crate) fn bytes_in_use(&self) -> u64 {
-        self.data.bytes_in_use() + self.code.bytes_in_use()
-    }
 }
 
 impl Gpu {

@@ -128,19 +128,9 @@ impl Slice {
         }
     }
 
-    /// Where in its buffer it begins, in bytes.
-    pub(crate) fn offset(&self) -> u64 {
-        self.offset
-    }
-
     /// The GPU's address of the first byte.
     pub(crate) fn address(&self) -> u64 {
         self.bo().address() + self.offset
-    }
-
-    /// Bytes, as asked for.
-    pub(crate) fn size(&self) -> u64 {
-        self.size
     }
 
     /// The CPU's address of the first byte, good for [`Slice::size`] bytes while the slice lives.

@@ -15,19 +15,24 @@ use super::PhysicalDevice;
 use crate::debug;
 use crate::entry;
 use crate::error::VkResult;
+use crate::object;
+use crate::quirks::Quirks;
 
 /// Most features in a structure: those of version 1.0.
 const MOST: usize = size_of::<vk::PhysicalDeviceFeatures>() / size_of::<vk::Bool32>();
 /// Bytes before the features in a structure of a chain.
 const HEADER: usize = size_of::<vk::BaseOutStructure<'_>>();
 
-fn vulkan10() -> vk::PhysicalDeviceFeatures {
+fn vulkan10(quirks: Quirks) -> vk::PhysicalDeviceFeatures {
     vk::PhysicalDeviceFeatures {
         robust_buffer_access: vk::TRUE,
         shader_uniform_buffer_array_dynamic_indexing: vk::TRUE,
         shader_storage_buffer_array_dynamic_indexing: vk::TRUE,
         shader_int64: vk::TRUE,
         shader_int16: vk::TRUE,
+        shader_storage_image_extended_formats: quirks
+            .contains(Quirks::CLAIM_STORAGE_FORMATS)
+            .into(),
         ..Default::default()
     }
 }
@@ -109,8 +114,8 @@ impl Flags {
         }
     }
 
-    fn of_version_10() -> Flags {
-        let features = vulkan10();
+    fn of_version_10(quirks: Quirks) -> Flags {
+        let features = vulkan10(quirks);
         // SAFETY: the structure consists of so many Booleans.
         unsafe {
             Flags::read((&raw const features).cast(), MOST, || {
@@ -184,10 +189,10 @@ macro_rules! copied {
 
 /// The features of a structure that may be in a chain.
 #[rustfmt::skip]
-fn supported(structure: vk::StructureType) -> Option<Flags> {
+fn supported(structure: vk::StructureType, quirks: Quirks) -> Option<Flags> {
     let (v11, v12, v13) = (vulkan11(), vulkan12(), vulkan13());
     Some(match structure {
-        T::PHYSICAL_DEVICE_FEATURES_2 => Flags::of_version_10(),
+        T::PHYSICAL_DEVICE_FEATURES_2 => Flags::of_version_10(quirks),
         T::PHYSICAL_DEVICE_VULKAN_1_1_FEATURES => {
             Flags::of(v11, offset_of!(vk::PhysicalDeviceVulkan11Features<'static>, _marker))
         }
@@ -351,19 +356,21 @@ impl Enabled {
     /// # Safety
     /// `info` is valid.
     pub(crate) unsafe fn from_create_info(
-        _physical: &PhysicalDevice,
+        physical: &PhysicalDevice,
         info: &vk::DeviceCreateInfo<'_>,
     ) -> VkResult<Enabled> {
         let mut enabled = Enabled::default();
         // SAFETY: null or valid by the specification.
         if let Some(asked) = unsafe { info.p_enabled_features.as_ref() } {
             // SAFETY: of this structure.
-            unsafe { Flags::of_version_10().check(std::ptr::from_ref(asked).cast())? };
+            unsafe {
+                Flags::of_version_10(physical.quirks).check(std::ptr::from_ref(asked).cast())?;
+            }
             enabled.robust_buffer_access = asked.robust_buffer_access != 0;
         }
         // SAFETY: the caller's promise.
         for link in unsafe { entry::chain(info.p_next) } {
-            let Some(flags) = supported(link.s_type) else {
+            let Some(flags) = supported(link.s_type, physical.quirks) else {
                 continue;
             };
             let link: *const c_void = std::ptr::from_ref(link).cast();
@@ -392,26 +399,28 @@ impl Enabled {
 
 /// vkGetPhysicalDeviceFeatures.
 pub(crate) unsafe extern "system" fn get_features(
-    _physical: vk::PhysicalDevice,
+    physical: vk::PhysicalDevice,
     features: *mut vk::PhysicalDeviceFeatures,
 ) {
     entry::guard("vkGetPhysicalDeviceFeatures", || {
         // SAFETY: valid by the specification.
-        unsafe { *features = vulkan10() };
+        unsafe { *features = vulkan10(object::get::<PhysicalDevice>(physical).quirks) };
     });
 }
 
 /// vkGetPhysicalDeviceFeatures2.
 pub(crate) unsafe extern "system" fn get_features2(
-    _physical: vk::PhysicalDevice,
+    physical: vk::PhysicalDevice,
     features: *mut vk::PhysicalDeviceFeatures2<'_>,
 ) {
     entry::guard("vkGetPhysicalDeviceFeatures2", || {
         // SAFETY: valid by the specification.
+        let quirks = unsafe { object::get::<PhysicalDevice>(physical).quirks };
+        // SAFETY: valid by the specification.
         for link in unsafe { entry::chain_mut(features.cast()) } {
             // SAFETY: links have the type that they name.
             unsafe {
-                if let Some(flags) = supported((*link).s_type) {
+                if let Some(flags) = supported((*link).s_type, quirks) {
                     flags.write(link.byte_add(HEADER).cast());
                 }
             }
@@ -429,13 +438,14 @@ mod tests {
             let (structure, feature) = flags.name(index);
             format!("{structure}.{feature}")
         };
-        let v10 = Flags::of_version_10();
+        let v10 = Flags::of_version_10(Quirks::empty());
         assert_eq!(name(&v10, 0), "PhysicalDeviceFeatures.robust_buffer_access");
         assert_eq!(
             name(&v10, MOST - 1),
             "PhysicalDeviceFeatures.inherited_queries"
         );
-        let v12 = supported(T::PHYSICAL_DEVICE_VULKAN_1_2_FEATURES).expect("is there");
+        let v12 =
+            supported(T::PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, Quirks::empty()).expect("is there");
         assert_eq!(
             name(&v12, 46),
             "PhysicalDeviceVulkan12Features.subgroup_broadcast_dynamic_id"
@@ -444,7 +454,8 @@ mod tests {
 
     #[test]
     fn what_is_there_may_be_asked_for_and_nothing_else() {
-        let v13 = supported(T::PHYSICAL_DEVICE_VULKAN_1_3_FEATURES).expect("is there");
+        let v13 =
+            supported(T::PHYSICAL_DEVICE_VULKAN_1_3_FEATURES, Quirks::empty()).expect("is there");
         let mut asked = vulkan13();
         let check = |asked: &vk::PhysicalDeviceVulkan13Features<'_>| {
             // SAFETY: the structure of these flags.
@@ -453,5 +464,27 @@ mod tests {
         assert_eq!(check(&asked), Ok(()));
         asked.dynamic_rendering = vk::TRUE;
         assert_eq!(check(&asked), Err(vk::Result::ERROR_FEATURE_NOT_PRESENT));
+    }
+
+    #[test]
+    fn storage_formats_are_claimed_where_they_must_be() {
+        let asked = vk::PhysicalDeviceFeatures {
+            shader_storage_image_extended_formats: vk::TRUE,
+            ..Default::default()
+        };
+        let of = |quirks| {
+            let flags = Flags::of_version_10(quirks);
+            let mut told = vk::PhysicalDeviceFeatures::default();
+            // SAFETY: the structure of these flags.
+            unsafe {
+                flags.write((&raw mut told).cast());
+                let asking = flags.check((&raw const asked).cast());
+                (told.shader_storage_image_extended_formats, asking)
+            }
+        };
+        let absent = Err(vk::Result::ERROR_FEATURE_NOT_PRESENT);
+        assert_eq!(of(Quirks::empty()), (vk::FALSE, absent));
+        assert_eq!(of(Quirks::CLAIM_GRAPHICS), (vk::FALSE, absent));
+        assert_eq!(of(Quirks::CLAIM_STORAGE_FORMATS), (vk::TRUE, Ok(())));
     }
 }

@@ -138,7 +138,8 @@ pub(super) fn limits() -> vk::PhysicalDeviceLimits {
         max_fragment_input_components: 64,
         max_fragment_output_attachments: 4,
         max_fragment_dual_src_attachments: 0,
-        max_fragment_combined_output_resources: 4,
+        // Storage buffers count here, and wgpu derives what compute shaders may have from it.
+        max_fragment_combined_output_resources: DESCRIPTORS,
         sub_pixel_precision_bits: 4,
         sub_pixel_interpolation_offset_bits: 0,
         min_interpolation_offset: 0.0,

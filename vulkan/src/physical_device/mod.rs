@@ -13,7 +13,6 @@ pub(crate) mod queue_families;
 pub(crate) mod tools;
 
 use agx_uapi::Chip;
-use agx_uapi::abi::ParamsGlobal;
 use ash::vk;
 
 use crate::backend::Backend;
@@ -29,8 +28,6 @@ pub(crate) struct PhysicalDevice {
     pub(crate) instance: vk::Instance,
     /// How to open it.
     pub(crate) backend: Backend,
-    /// What its kernel driver says of it.
-    pub(crate) params: ParamsGlobal,
     /// Which of the two it is.
     pub(crate) chip: Chip,
     /// What the program needs otherwise.
@@ -61,7 +58,6 @@ impl PhysicalDevice {
         Ok(PhysicalDevice {
             instance,
             backend,
-            params,
             chip,
             quirks,
         })

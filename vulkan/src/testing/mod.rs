@@ -70,12 +70,6 @@ impl Driver {
             }
         }
     }
-
-    /// The device itself.
-    pub(crate) fn inner(&self) -> &crate::device::Device {
-        // SAFETY: it lives as long as self.
-        unsafe { object::get(self.device.handle()) }
-    }
 }
 
 impl Drop for Driver {

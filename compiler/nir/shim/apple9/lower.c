@@ -42,6 +42,8 @@ struct lowering {
    nir_shader *shader;
    uint32_t settled;
    uint32_t pointless;
+   /* There are neither loops nor local variables, for which algebra could find bounds and indices: it can wait. */
+   bool plain;
 };
 
 /* Note whether a pass has changed the shader, after which every other may have work. */
@@ -116,6 +118,8 @@ static bool
 is_vector(const nir_alu_instr *alu)
 {
    const nir_op_info *info = &nir_op_infos[alu->op];
+   if (nir_op_is_vec(alu->op)) /* What accesses take; nothing lowers it. */
+      return false;
    if (alu->def.num_components > 1)
       return true;
    for (unsigned i = 0; i < info->num_inputs; i++) {
@@ -125,14 +129,72 @@ is_vector(const nir_alu_instr *alu)
    return false;
 }
 
+/*
+ * Which variables are accessed and stored to in more than one place: without such, the passes over variables find
+ * nothing. Most shaders read a few buffers in one place each and write another. What is only read is CSE's.
+ */
+struct accesses {
+   const void *roots[16];
+   unsigned count;
+   uint32_t stored;
+   bool repeated, overwritten;
+};
+
+/* The variable, or the pointer to a buffer. Passes take two pointers of one descriptor for different ones, until CSE. */
+static const void *
+root_of(const nir_deref_instr *deref)
+{
+   const nir_deref_instr *parent;
+   while ((parent = nir_deref_instr_parent(deref)))
+      deref = parent;
+   return deref->deref_type == nir_deref_type_var ? (const void *)deref->var : deref->parent.ssa;
+}
+
+static void
+note_access(struct accesses *a, const nir_intrinsic_instr *intrin)
+{
+   bool store = intrin->intrinsic == nir_intrinsic_store_deref;
+   switch (intrin->intrinsic) {
+   case nir_intrinsic_load_deref:
+   case nir_intrinsic_store_deref:
+      break;
+   case nir_intrinsic_copy_deref:
+      a->repeated = a->overwritten = true;
+      return;
+   default:
+      return;
+   }
+   const nir_deref_instr *deref = nir_src_as_deref(intrin->src[0]);
+   if (nir_deref_mode_is_in_set(deref, nir_var_read_only_modes | nir_var_mem_push_const))
+      return;
+   const void *root = root_of(deref);
+   unsigned i = 0;
+   while (i < a->count && a->roots[i] != root)
+      i++;
+   if (i == ARRAY_SIZE(a->roots)) {
+      a->repeated = a->overwritten = true;
+      return;
+   }
+   if (i == a->count)
+      a->roots[a->count++] = root;
+   else
+      a->repeated = true;
+   if (store) {
+      a->overwritten |= (a->stored >> i & 1) != 0;
+      a->stored |= 1u << i;
+   }
+}
+
 /* The passes that cannot find anything in this shader, for want of what they look for. */
 static uint32_t
 pointless(nir_shader *s)
 {
    uint32_t without_vectors = ALU_TO_SCALAR | PACK, without_phis = PHIS_TO_SCALAR | REMOVE_PHIS, without_undefs = UNDEF,
             without_locals = VARS_TO_SSA, without_derefs = VARIABLES,
-            without_ifs = DEAD_CF | PEEPHOLE_SELECT | IF, without_loops = LOOP | LOOP_UNROLL, large = 0;
+            without_ifs = DEAD_CF | PEEPHOLE_SELECT | IF, without_loops = LOOP | LOOP_UNROLL,
+            without_repeats = 0;
    unsigned count = 0;
+   struct accesses accesses = { .count = 0 };
    nir_foreach_function_impl(impl, s) {
       nir_foreach_block(block, impl) {
          if (nir_block_get_following_if(block))
@@ -157,16 +219,23 @@ pointless(nir_shader *s)
                if (nir_deref_mode_may_be(nir_instr_as_deref(instr), nir_var_function_temp))
                   without_locals = 0;
                break;
+            case nir_instr_type_intrinsic:
+               note_access(&accesses, nir_instr_as_intrinsic(instr));
+               break;
             default:
                break;
             }
          }
       }
    }
+   if (!accesses.repeated)
+      without_repeats |= COPY_PROP_VARS;
+   if (!accesses.overwritten)
+      without_repeats |= DEAD_WRITE_VARS;
    if (count > MOST_FOR_VARIABLES)
-      large = COPY_PROP_VARS | DEAD_WRITE_VARS;
+      without_repeats = COPY_PROP_VARS | DEAD_WRITE_VARS;
    return without_vectors | without_phis | without_undefs | without_locals | without_derefs | without_ifs |
-          without_loops | large;
+          without_loops | without_repeats;
 }
 
 /*
@@ -177,10 +246,15 @@ static void
 optimize_values(struct lowering *l, bool completely)
 {
    bool progress = true;
+   /* Removed values leave gaps, and CSE and algebra make tables with room for the highest index. */
+   if (!(l->settled & CSE))
+      nir_index_ssa_defs(nir_shader_get_entrypoint(l->shader));
    for (unsigned round = 0; progress && round < MOST_ROUNDS; round++) {
       l->pointless = pointless(l->shader);
       if (round > 0 && !completely)
          l->pointless |= ALGEBRAIC | CSE;
+      if (l->plain)
+         l->pointless |= ALGEBRAIC;
       progress = false;
       progress |= SETTLE(l, VARS_TO_SSA, nir_lower_vars_to_ssa);
       progress |= SETTLE(l, ALU_TO_SCALAR, nir_lower_alu_to_scalar, NULL, NULL);
@@ -251,11 +325,22 @@ check_inlined_size(nir_shader *s)
    _mesa_hash_table_u64_destroy(sizes);
 }
 
+/* The return at the end of a function, for which nir_lower_returns() would repair all values. */
+static void
+remove_last_return(nir_function_impl *impl)
+{
+   nir_instr *last = nir_block_last_instr(nir_impl_last_block(impl));
+   if (last && last->type == nir_instr_type_jump && nir_instr_as_jump(last)->type == nir_jump_return)
+      nir_instr_remove(last);
+}
+
 /* One function, its variables initialised, nothing but break and continue as jumps. */
 static void
 inline_everything(struct lowering *l)
 {
    PASS(l, nir_lower_variable_initializers, nir_var_function_temp);
+   nir_foreach_function_impl(impl, l->shader)
+      remove_last_return(impl);
    PASS(l, nir_lower_returns);
    check_inlined_size(l->shader);
    PASS(l, nir_inline_functions);
@@ -339,6 +424,16 @@ look(nir_shader *s)
       }
    }
    return c;
+}
+
+static bool
+has_loops(nir_shader *s)
+{
+   nir_foreach_block(block, nir_shader_get_entrypoint(s)) {
+      if (nir_block_get_following_loop(block))
+         return true;
+   }
+   return false;
 }
 
 static bool
@@ -482,7 +577,9 @@ lower_compute(nir_shader *s, const struct cortland_compute_lowering *lowering)
    PASS(l, nir_lower_system_values);
    PASS(l, nir_lower_compute_system_values, &sysvals);
    PASS(l, apple9_lower_sysvals, lowering);
+   l->plain = !has_locals(s) && !has_loops(s);
    optimize(l);
+   l->plain = false;
    PASS(l, apple9_opt_rotate);
 
    if (c->barriers) {

@@ -4,11 +4,11 @@
 //! Whatever Mesa computes differently costs no more than the memory that a call may have (shim/guard.h), and an array
 //! that turns out empty is refused there too: this is for refusing in time and with a good message.
 
+use super::ids::Ids;
 use super::module::Instruction;
 use super::translate::SpecConstant;
 use crate::Error;
 use spirv::Op;
-use std::collections::HashMap;
 use std::rc::Rc;
 
 /// A constant, as far as it is known.
@@ -35,24 +35,25 @@ enum Kind {
 /// Known constants.
 pub(crate) struct Constants<'a> {
     specialization: &'a [SpecConstant],
-    spec_ids: HashMap<u32, u32>,
-    kinds: HashMap<u32, Kind>,
-    values: HashMap<u32, Value>,
+    spec_ids: Ids<u32>,
+    kinds: Ids<Kind>,
+    values: Ids<Value>,
 }
 
 impl<'a> Constants<'a> {
-    pub(crate) fn new(specialization: &'a [SpecConstant]) -> Self {
+    /// None yet, of a module with identifiers below `bound`.
+    pub(crate) fn new(specialization: &'a [SpecConstant], bound: u32) -> Self {
         Self {
             specialization,
-            spec_ids: HashMap::new(),
-            kinds: HashMap::new(),
-            values: HashMap::new(),
+            spec_ids: Ids::new(bound),
+            kinds: Ids::new(bound),
+            values: Ids::new(bound),
         }
     }
 
     /// The value of a constant, if it is one and can be known.
     pub(crate) fn value(&self, id: u32) -> Option<u64> {
-        match self.values.get(&id)? {
+        match self.values.get(id)? {
             Value::Scalar(bits, _) => Some(*bits),
             Value::Null => Some(0),
             _ => None,
@@ -71,7 +72,7 @@ impl<'a> Constants<'a> {
                 self.decorate(i.operand(0), i.operand(2))?;
             }
             Op::GroupDecorate => {
-                if let Some(&spec_id) = self.spec_ids.get(&i.operand(0)) {
+                if let Some(&spec_id) = self.spec_ids.get(i.operand(0)) {
                     for &target in i.operands.get(1..).unwrap_or(&[]) {
                         self.decorate(target, spec_id)?;
                     }
@@ -116,16 +117,19 @@ impl<'a> Constants<'a> {
 
     /// A constant has one SpecId or none. Other than in a decoration group, the validator sees to what has one.
     fn decorate(&mut self, id: u32, spec_id: u32) -> Result<(), Error> {
-        match self.spec_ids.insert(id, spec_id) {
-            Some(other) if other != spec_id => Err(Error::Malformed(format!(
+        match self.spec_ids.get(id) {
+            Some(&other) if other != spec_id => Err(Error::Malformed(format!(
                 "%{id} has the SpecIds {other} and {spec_id}"
             ))),
-            _ => Ok(()),
+            _ => {
+                self.spec_ids.insert(id, spec_id);
+                Ok(())
+            }
         }
     }
 
     fn refuse_spec_id(&self, id: u32, what: &str) -> Result<(), Error> {
-        if self.spec_ids.contains_key(&id) {
+        if self.spec_ids.get(id).is_some() {
             return Err(Error::Malformed(format!("{what} %{id} has a SpecId")));
         }
         Ok(())
@@ -136,15 +140,15 @@ impl<'a> Constants<'a> {
     }
 
     fn kind(&self, id: u32) -> Kind {
-        self.kinds.get(&id).copied().unwrap_or(Kind::Other)
+        self.kinds.get(id).copied().unwrap_or(Kind::Other)
     }
 
     fn get(&self, id: u32) -> Value {
-        self.values.get(&id).cloned().unwrap_or(Value::Unknown)
+        self.values.get(id).cloned().unwrap_or(Value::Unknown)
     }
 
     fn specialized(&self, id: u32) -> Option<u64> {
-        let spec_id = self.spec_ids.get(&id)?;
+        let spec_id = self.spec_ids.get(id)?;
         let given = self.specialization.iter().find(|s| s.id == *spec_id);
         given.map(|s| s.bits)
     }

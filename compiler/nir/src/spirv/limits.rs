@@ -7,11 +7,11 @@
 //! shaders have.
 
 use super::constants::Constants;
+use super::ids::Ids;
 use super::module::{Instruction, Module};
 use super::translate::SpecConstant;
 use crate::Error;
 use spirv::Op;
-use std::collections::HashMap;
 
 /// Scalars and vectors in all composite values of a module together.
 const MAX_LEAVES: u64 = 1 << 20;
@@ -58,9 +58,9 @@ const LEAF: Type = Type {
 
 struct Walk<'a> {
     constants: Constants<'a>,
-    types: HashMap<u32, Type>,
+    types: Ids<Type>,
     /// The type of each value whose type matters.
-    values: HashMap<u32, u32>,
+    values: Ids<u32>,
     leaves: u64,
     nodes: u64,
     constructs: u32,
@@ -70,9 +70,9 @@ struct Walk<'a> {
 /// Fail if the module, specialised like this, is beyond the limits.
 pub(crate) fn check(module: &Module<'_>, specialization: &[SpecConstant]) -> Result<Cost, Error> {
     let mut walk = Walk {
-        constants: Constants::new(specialization),
-        types: HashMap::new(),
-        values: HashMap::new(),
+        constants: Constants::new(specialization, module.bound()),
+        types: Ids::new(module.bound()),
+        values: Ids::new(module.bound()),
         leaves: 0,
         nodes: 0,
         constructs: 0,
@@ -150,7 +150,7 @@ impl Walk<'_> {
             | Op::MemberDecorate
             | Op::DecorateId
             | Op::DecorateString => Ok(()),
-            _ => match self.types.get(&i.operand(0)) {
+            _ => match self.types.get(i.operand(0)) {
                 Some(&kind) if i.operands.len() >= 2 => {
                     self.values.insert(i.operand(1), i.operand(0));
                     if kind.leaves > 1 {
@@ -165,12 +165,12 @@ impl Walk<'_> {
     }
 
     fn kind(&self, id: u32) -> Type {
-        self.types.get(&id).copied().unwrap_or(LEAF)
+        self.types.get(id).copied().unwrap_or(LEAF)
     }
 
     /// The type that a pointer value points to.
     fn pointee(&self, pointer: u32) -> Type {
-        let kind = self.values.get(&pointer).map_or(LEAF, |&t| self.kind(t));
+        let kind = self.values.get(pointer).map_or(LEAF, |&t| self.kind(t));
         self.kind(kind.pointee)
     }
 

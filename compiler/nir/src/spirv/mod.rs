@@ -3,6 +3,7 @@
 
 pub(crate) mod assemble;
 pub(crate) mod constants;
+pub(crate) mod ids;
 pub(crate) mod limits;
 pub(crate) mod module;
 pub(crate) mod options;

@@ -137,6 +137,11 @@ impl<'a> Module<'a> {
         }
     }
 
+    /// All identifiers are below this, says the header.
+    pub(crate) fn bound(&self) -> u32 {
+        self.words[3]
+    }
+
     /// The instructions in order.
     pub(crate) fn instructions(&self) -> impl Iterator<Item = Instruction<'a>> + use<'a> {
         let words = self.words;

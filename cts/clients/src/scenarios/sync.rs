@@ -180,6 +180,7 @@ unsafe fn event_host(s: &Scope<'_>) -> anyhow::Result<()> {
         .dst_access_mask(access())];
     device.cmd_wait_events(commands, &[event], host, STAGE, &written, &[], &[]);
     step(s, commands, &kernel, 8);
+    s.barrier(commands);
     device.cmd_reset_event(commands, event, STAGE);
     s.barrier(commands);
     device.end_command_buffer(commands)?;

@@ -15,6 +15,9 @@ const NOT_READY: vk::Result = vk::Result::NOT_READY;
 type Flags = vk::QueryResultFlags;
 type Query = (vk::QueryPool, u32);
 
+/// A query that a command stamps.
+type Stamped = Option<(vk::QueryPool, u32)>;
+
 impl Rig {
     fn pool_of(&self, kind: vk::QueryType, count: u32) -> Result<vk::QueryPool, vk::Result> {
         let info = vk::QueryPoolCreateInfo::default()
@@ -43,14 +46,7 @@ impl Rig {
     }
 
     /// Runs commands with stamps at their begin or end.
-    fn run(
-        &self,
-        commands: &[(
-            u64,
-            Option<(vk::QueryPool, u32)>,
-            Option<(vk::QueryPool, u32)>,
-        )],
-    ) {
+    fn run(&self, commands: &[(u64, Stamped, Stamped)]) {
         // SAFETY: live by the test's doing.
         let stamp = |(pool, query)| unsafe { object::get::<QueryPool>(pool) }.stamp(query);
         let mut batches = self.queue().batches();
