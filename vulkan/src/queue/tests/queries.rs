@@ -13,7 +13,6 @@ const LOST: vk::Result = vk::Result::ERROR_DEVICE_LOST;
 const NOT_READY: vk::Result = vk::Result::NOT_READY;
 
 type Flags = vk::QueryResultFlags;
-type Query = (vk::QueryPool, u32);
 
 /// A query that a command stamps.
 type Stamped = Option<(vk::QueryPool, u32)>;
