@@ -162,6 +162,7 @@ unsafe fn destroy(host: HostAllocator, device: vk::Device) {
     // SAFETY: the caller's promise. Threads of queues use the device until they have ended.
     unsafe {
         let this = object::get::<Device>(device);
+        this.queues().for_each(Queue::stop);
         for queue in &this.queues {
             object::destroy::<Queue>(this.host, *queue);
         }

@@ -197,19 +197,23 @@ impl Shared {
     }
 }
 
-impl Drop for Deferred {
-    fn drop(&mut self) {
+impl Deferred {
+    /// Ends the thread, whatever it waits for.
+    pub(super) fn stop(&self) {
         self.shared.lock().stop = true;
         self.shared.work.notify_all();
-        let thread = self
-            .thread
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(thread) = thread.take()
             && thread.join().is_err()
         {
             debug::error(&"the thread for submits panicked");
         }
+    }
+}
+
+impl Drop for Deferred {
+    fn drop(&mut self) {
+        self.stop();
         let mut state = self.shared.lock();
         let next = state.next;
         for batch in state.batches[next..].iter_mut().flatten() {

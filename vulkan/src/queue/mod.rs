@@ -92,6 +92,11 @@ impl Queue {
         unsafe { object::get(self.device) }
     }
 
+    /// Ends its thread, which looks at all queues of the device: before any of them is destroyed.
+    pub(crate) fn stop(&self) {
+        self.deferred.stop();
+    }
+
     /// Looks how submits ended that are over.
     ///
     /// # Errors

@@ -9,7 +9,6 @@ use ash::vk;
 
 pub(crate) use self::host::{FailingHost, for_each_failure};
 use crate::entry::table;
-use crate::object;
 
 /// A device of the simulated GPU, reached like an application reaches it but without the loader.
 pub(crate) struct Driver {

@@ -108,7 +108,7 @@ impl Numbered {
             s.dispatch(commands, &kernel, set, 1);
         }
         s.finish(commands)?;
-        s.report.expect(name, buffer.bytes(), &to_bytes(&expected))
+        s.report.check(name, &buffer.bytes(), &to_bytes(&expected))
     }
 }
 

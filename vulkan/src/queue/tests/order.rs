@@ -257,3 +257,16 @@ fn slots_do_not_pile_up() {
     assert_eq!(rig.queue().line.oldest(), None);
     assert_eq!(rig.queue().line.slots(), slots);
 }
+
+/// A device may go though its queues' threads still wait, which an application would be wrong to have
+/// happen.
+#[test]
+fn a_device_goes_whatever_its_queues_wait_for() {
+    let rig = Rig::new();
+    let go = rig.timeline(0);
+    rig.submit(&[(go, 1)], &[0], &[], NO_FENCE);
+    rig.submit_second(&[(go, 2)], &[1], &[], NO_FENCE);
+    // So that it is not waited for.
+    let _ = rig.device().lose(&"expected by a test");
+    rig.destroy(&[], &[go]);
+}
