@@ -40,15 +40,15 @@ impl Driver {
         })
     }
 
-    /// This project's driver: that of the manifest in `CORTLAND_MANIFEST`, or one that is built
-    /// now, beside the running program.
+    /// This project's driver: that of the manifest in `CORTLAND_MANIFEST`, or the one beside the
+    /// running test or benchmark.
     ///
     /// # Errors
-    /// When it cannot be built.
+    /// When it is not there.
     pub fn cortland() -> anyhow::Result<Driver> {
         let manifest = match std::env::var_os("CORTLAND_MANIFEST") {
             Some(manifest) => PathBuf::from(manifest),
-            None => build()?,
+            None => manifest()?,
         };
         Ok(Driver {
             name: "Cortland",
@@ -61,8 +61,7 @@ impl Driver {
         command
             .env("VK_DRIVER_FILES", &self.manifest)
             .env("VK_ICD_FILENAMES", &self.manifest)
-            .env("VK_LOADER_LAYERS_DISABLE", "~implicit~")
-            .env("DISABLE_LAYER_NO_DEVICE_SELECT", "1")
+            // Mesa's layer that reorders devices: it is everywhere where lavapipe is.
             .env("NODEVICE_SELECT", "1")
             .env("CORTLAND_DEVICE", "sim")
             .env("CORTLAND_SIM_STRICT", "1")
@@ -93,44 +92,16 @@ impl Driver {
 /// After which a scenario counts as hanging.
 pub const TIME_LIMIT: Duration = Duration::from_secs(600);
 
-/// Builds the driver in the profile of this program and writes a manifest for it.
-fn build() -> anyhow::Result<PathBuf> {
+/// Writes a manifest for the driver that Cargo has built for the running test or benchmark.
+fn manifest() -> anyhow::Result<PathBuf> {
     let program = std::env::current_exe()?;
-    // Tests are in target/PROFILE/deps, programs in target/PROFILE.
-    let directory = program
-        .ancestors()
-        .skip(1)
-        .find(|directory| !directory.ends_with("deps"))
-        .ok_or_else(|| anyhow!("{}: in no target directory", program.display()))?;
-    let profile = directory.file_name().and_then(|name| name.to_str());
-    let profile = match profile {
-        Some("debug") | None => "dev",
-        Some(profile) => profile,
-    };
-    let target = directory.parent().unwrap_or(directory);
-    let status = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args([
-            "build",
-            "--quiet",
-            "--locked",
-            "-p",
-            "cortland",
-            "--profile",
-            profile,
-        ])
-        .arg("--target-dir")
-        .arg(target)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .status()
-        .context("cargo")?;
-    ensure!(status.success(), "the driver does not build");
-    let library = directory.join("libvulkan_cortland.so");
+    let library = program.with_file_name("libvulkan_cortland.so");
     ensure!(
         library.exists(),
-        "{}: not there after the build",
+        "{}: not there. It is built for tests and benchmarks",
         library.display()
     );
-    let manifest = directory.join("cortland_clients_icd.json");
+    let manifest = program.with_file_name("cortland_icd.json");
     let text = serde_json::json!({
         "file_format_version": "1.0.1",
         "ICD": { "library_path": library, "api_version": "1.3.0" },

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 //! Objects of one scenario, made with few words and destroyed in reverse order at its end.
+//!
+//! Unsafe functions here are as safe as the Vulkan commands that they are named after: handles must
+//! be of the scope's device and alive, and uses valid.
 #![allow(
     unsafe_op_in_unsafe_fn,
+    clippy::missing_safety_doc,
     reason = "every line is a Vulkan call on this scope's own handles; validation layers check them"
 )]
 
@@ -70,13 +74,11 @@ pub const USAGE: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
 
 impl Buffer {
     /// All of it, for a descriptor.
-    #[must_use]
     pub fn whole(&self) -> vk::DescriptorBufferInfo {
         self.part(0, vk::WHOLE_SIZE)
     }
 
     /// A part of it, for a descriptor.
-    #[must_use]
     pub fn part(&self, offset: u64, range: u64) -> vk::DescriptorBufferInfo {
         vk::DescriptorBufferInfo {
             buffer: self.handle,

@@ -58,7 +58,7 @@ fn workloads() -> Vec<Workload> {
             [8192, 1, 1],
             &[2 * M, 2 * M],
             Floats,
-            { vec![1.5_f32.to_bits(), 512 << 10] },
+            vec![1.5_f32.to_bits(), 512 << 10],
         ),
         // 128 rows and columns.
         workload(

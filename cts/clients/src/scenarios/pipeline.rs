@@ -75,7 +75,8 @@ impl Numbered {
         specializations.iter().map(info).collect()
     }
 
-    /// Runs pipelines that were made in order, each writing a part of its own.
+    /// Runs pipelines that were made in order, each writing a part of its own. How many runs there
+    /// are depends on the driver, so they are not compared between drivers.
     unsafe fn check(
         &self,
         s: &Scope<'_>,
@@ -107,7 +108,7 @@ impl Numbered {
             s.dispatch(commands, &kernel, set, 1);
         }
         s.finish(commands)?;
-        s.report.expect(name, buffer.bytes(), &to_bytes(&expected))
+        s.report.check(name, &buffer.bytes(), &to_bytes(&expected))
     }
 }
 

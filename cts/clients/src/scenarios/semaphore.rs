@@ -297,6 +297,7 @@ unsafe fn submit2(s: &Scope<'_>) -> anyhow::Result<()> {
     let fence = s.fence(vk::FenceCreateFlags::empty())?;
     s.device().queue_submit2(s.gpu.queue, &submits, fence)?;
     s.wait(&[fence])?;
+    wait_for(s, timeline, 9)?;
     let now = s.device().get_semaphore_counter_value(timeline)?;
     ensure!(now == 9, "at {now} in the end");
     expect(s, "values", &values, &[1, 2, 3])
