@@ -58,6 +58,10 @@ impl Bo {
             }
             create()
         });
+        let gem = match sharing {
+            Sharing::Private => gem,
+            Sharing::Exportable => gpu.shared.open(|| gem),
+        };
         let gem = gem.map_err(kernel("GEM_CREATE"))?;
         Bo::adopt(gpu, zone, sharing, gem, size)
     }
@@ -82,7 +86,8 @@ impl Bo {
         if end < size {
             return Err(invalid);
         }
-        let gem = gpu.kernel.gem_import(file).map_err(|errno| {
+        let gem = gpu.shared.open(|| gpu.kernel.gem_import(file));
+        let gem = gem.map_err(|errno| {
             // For its message.
             let _ = kernel("PRIME_FD_TO_HANDLE")(errno);
             invalid
@@ -99,7 +104,7 @@ impl Bo {
         size: u64,
     ) -> VkResult<Bo> {
         let parts = Bo::map_and_bind(gpu, zone, gem, size).inspect_err(|_| {
-            let closed = gpu.kernel.gem_close(gem);
+            let closed = gpu.shared.close(&*gpu.kernel, gem);
             debug_assert!(closed.is_ok());
         })?;
         Ok(Bo::from_parts(gpu, zone, sharing, parts))
@@ -213,7 +218,7 @@ pub(super) fn discard(gpu: &Gpu, zone: Zone, parts: Parts) {
         // The addresses stay taken: the mapping may still be there.
         Err(errno) => crate::debug::error(&format_args!("VM_BIND, unbinding: {errno}")),
     }
-    if let Err(errno) = gpu.kernel.gem_close(gem) {
+    if let Err(errno) = gpu.shared.close(&*gpu.kernel, gem) {
         crate::debug::error(&format_args!("GEM_CLOSE: {errno}"));
     }
 }

@@ -16,6 +16,7 @@ mod address_space;
 mod bo;
 mod pool;
 mod recycler;
+mod shared;
 
 use std::sync::Arc;
 
@@ -29,6 +30,7 @@ pub(crate) use self::bo::Bo;
 use self::pool::Pool;
 pub(crate) use self::pool::Slice;
 use self::recycler::Recycler;
+use self::shared::Shared;
 use crate::error::{VkResult, kernel};
 
 /// What memory is for, which decides where it lies and who may write it.
@@ -117,6 +119,7 @@ pub(crate) struct Gpu {
     zero: AddressSpace,
     sink: AddressSpace,
     recycler: Recycler,
+    shared: Shared,
     pools: [Pool; Zone::COUNT],
 }
 
@@ -138,6 +141,7 @@ impl Gpu {
             zero: AddressSpace::new(ZERO_PAGE..ZERO_PAGE + PAGE_SIZE),
             sink: AddressSpace::new(SINK_PAGE..SINK_PAGE + PAGE_SIZE),
             recycler: Recycler::default(),
+            shared: Shared::default(),
             pools: [
                 Pool::new(Zone::Upload),
                 Pool::new(Zone::Code),
