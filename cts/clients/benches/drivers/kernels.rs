@@ -7,7 +7,7 @@
 
 use ash::vk;
 use cortland_clients::model::{to_bytes, words};
-use cortland_clients::scope::{Scope, TIMEOUT};
+use cortland_clients::scope::{Buffer, Scope, TIMEOUT};
 use cortland_cts::corpus;
 use cortland_cts::corpus::source;
 
@@ -155,11 +155,12 @@ pub(crate) unsafe fn measure(s: &Scope<'_>, note: impl Fn(&str, f64)) -> anyhow:
                     *word = 0x3f80_0000 | *word >> 9;
                 }
             }
-            buffer.write(0, &to_bytes(&content));
-            buffers.push(buffer);
+            let content = to_bytes(&content);
+            buffer.write(0, &content);
+            buffers.push((buffer, content));
         }
-        let buffers: Vec<_> = buffers.iter().collect();
-        let set = s.bind(&kernel, &buffers)?;
+        let bound: Vec<_> = buffers.iter().map(|(buffer, _)| buffer).collect();
+        let set = s.bind(&kernel, &bound)?;
         let commands = s.commands(vk::CommandBufferUsageFlags::SIMULTANEOUS_USE)?;
         let compute = vk::PipelineBindPoint::COMPUTE;
         device.cmd_bind_pipeline(commands, compute, kernel.pipeline);
@@ -170,6 +171,7 @@ pub(crate) unsafe fn measure(s: &Scope<'_>, note: impl Fn(&str, f64)) -> anyhow:
         }
         let [x, y, z] = workload.groups;
         device.cmd_dispatch(commands, x, y, z);
+        s.barrier(commands);
         device.end_command_buffer(commands)?;
         let all = [commands];
         let submit = [vk::SubmitInfo::default().command_buffers(&all)];
@@ -179,6 +181,13 @@ pub(crate) unsafe fn measure(s: &Scope<'_>, note: impl Fn(&str, f64)) -> anyhow:
             device.wait_for_fences(&[fence], true, TIMEOUT)?;
             Ok(device.reset_fences(&[fence])?)
         })?;
+        // What was measured did something. That it did the right thing is for the corpus's tests.
+        let written = |(buffer, before): &(Buffer, Vec<u8>)| buffer.bytes() != *before;
+        anyhow::ensure!(
+            buffers.iter().any(written),
+            "{}: no buffer has changed",
+            workload.name
+        );
         note(
             &format!("kernel {}: {}", workload.name, workload.unit),
             rate,
