@@ -76,7 +76,6 @@ pub static DEVICE: &[Extension] = &[
     extension(khr::workgroup_memory_explicit_layout::NAME, khr::workgroup_memory_explicit_layout::SPEC_VERSION),
     extension(khr::zero_initialize_workgroup_memory::NAME, khr::zero_initialize_workgroup_memory::SPEC_VERSION),
     extension(ext::calibrated_timestamps::NAME, ext::calibrated_timestamps::SPEC_VERSION),
-    extension(ext::descriptor_indexing::NAME, ext::descriptor_indexing::SPEC_VERSION),
     extension(ext::external_memory_dma_buf::NAME, ext::external_memory_dma_buf::SPEC_VERSION),
     extension(ext::host_query_reset::NAME, ext::host_query_reset::SPEC_VERSION),
     extension(ext::inline_uniform_block::NAME, ext::inline_uniform_block::SPEC_VERSION),

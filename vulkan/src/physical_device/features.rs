@@ -55,7 +55,8 @@ fn vulkan12() -> vk::PhysicalDeviceVulkan12Features<'static> {
         storage_push_constant8: vk::TRUE,
         shader_float16: vk::TRUE,
         shader_int8: vk::TRUE,
-        // `descriptor_indexing` promises sampled images, too, and is off; buffers have all of it.
+        // `descriptor_indexing` promises sampled images, too, and is off, and with it the extension;
+        // buffers have all of it.
         shader_uniform_buffer_array_non_uniform_indexing: vk::TRUE,
         shader_storage_buffer_array_non_uniform_indexing: vk::TRUE,
         descriptor_binding_uniform_buffer_update_after_bind: vk::TRUE,

@@ -112,7 +112,7 @@ pub(super) fn limits() -> vk::PhysicalDeviceLimits {
         max_image_dimension_cube: 4096,
         max_image_array_layers: 256,
         max_texel_buffer_elements: 65536,
-        min_texel_buffer_offset_alignment: 256,
+        min_texel_buffer_offset_alignment: MEMORY_ALIGN,
         max_sampler_allocation_count: 4000,
         max_sampler_lod_bias: 2.0,
         max_sampler_anisotropy: 1.0,

@@ -112,9 +112,9 @@ fn vulkan13() -> vk::PhysicalDeviceVulkan13Properties<'static> {
         max_inline_uniform_total_size: limits::INLINE_UNIFORM_BYTES * limits::INLINE_UNIFORM_BLOCKS,
         // Dot products of integers are made of multiplications: none is accelerated.
         //
-        // Texel buffers are not there: the most that the specification allows.
-        storage_texel_buffer_offset_alignment_bytes: 256,
-        uniform_texel_buffer_offset_alignment_bytes: 256,
+        // Texel buffers are not there; buffers are aligned like this.
+        storage_texel_buffer_offset_alignment_bytes: limits::MEMORY_ALIGN,
+        uniform_texel_buffer_offset_alignment_bytes: limits::MEMORY_ALIGN,
         max_buffer_size: limits::largest_allocation(),
         ..Default::default()
     }
