@@ -4,7 +4,7 @@
 use ash::vk;
 
 use crate::debug;
-use crate::device::Device;
+use crate::device::{self, Device};
 use crate::entry;
 use crate::error::VkResult;
 use crate::memory::{self, DeviceMemory};
@@ -86,33 +86,12 @@ pub(crate) unsafe extern "system" fn destroy_buffer(
     buffer: vk::Buffer,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    entry::guard("vkDestroyBuffer", || {
-        // SAFETY: valid by the specification; no one uses the buffer any more.
-        unsafe {
-            let device = object::get::<Device>(device);
-            object::destroy::<Buffer>(device.allocator(allocator), buffer);
-        }
-    });
+    // SAFETY: null or a live handle that no one else uses, by the specification.
+    unsafe { device::destroy_object::<Buffer>("vkDestroyBuffer", device, buffer, allocator) };
 }
 
 fn requirements(size: u64) -> vk::MemoryRequirements {
-    vk::MemoryRequirements {
-        size: size.saturating_add(ALIGN - 1) / ALIGN * ALIGN,
-        alignment: ALIGN,
-        memory_type_bits: memory::ALL_TYPES,
-    }
-}
-
-/// Fills the structure and what is chained to it.
-///
-/// # Safety
-/// The structure is valid and no one else uses it.
-unsafe fn write_requirements(size: u64, to: *mut vk::MemoryRequirements2<'_>) {
-    // SAFETY: the caller's promise.
-    unsafe {
-        (*to).memory_requirements = requirements(size);
-        memory::no_dedication((*to).p_next);
-    }
+    memory::requirements(size, ALIGN)
 }
 
 /// vkGetBufferMemoryRequirements.
@@ -137,7 +116,7 @@ pub(crate) unsafe extern "system" fn get_buffer_memory_requirements2(
         // SAFETY: valid by the specification.
         unsafe {
             let size = object::get::<Buffer>((*info).buffer).size;
-            write_requirements(size, to);
+            memory::write_requirements(requirements(size), to);
         }
     });
 }
@@ -150,7 +129,7 @@ pub(crate) unsafe extern "system" fn get_device_buffer_memory_requirements(
 ) {
     entry::guard("vkGetDeviceBufferMemoryRequirements", || {
         // SAFETY: valid by the specification.
-        unsafe { write_requirements((*(*info).p_create_info).size, to) };
+        unsafe { memory::write_requirements(requirements((*(*info).p_create_info).size), to) };
     });
 }
 
@@ -166,16 +145,7 @@ unsafe fn bind(buffer: vk::Buffer, memory: vk::DeviceMemory, offset: u64) -> VkR
             object::get::<DeviceMemory>(memory),
         )
     };
-    let end = offset.checked_add(buffer.size);
-    if end.is_none_or(|end| end > memory.size()) {
-        debug::error(&format_args!(
-            "a buffer of {} bytes at offset {offset} does not fit into {} bytes of memory",
-            buffer.size,
-            memory.size()
-        ));
-        return Err(vk::Result::ERROR_UNKNOWN);
-    }
-    buffer.address = memory.address() + offset;
+    buffer.address = memory.place("a buffer", offset, buffer.size)?;
     Ok(())
 }
 

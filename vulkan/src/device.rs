@@ -13,7 +13,7 @@ use crate::entry;
 use crate::error::VkResult;
 use crate::extensions::{self, Set};
 use crate::gpu::{Bo, Gpu};
-use crate::host::{HostAllocator, HostVec};
+use crate::host::{HostAllocator, HostVec, OUT_OF_HOST};
 use crate::instance::Instance;
 use crate::internal::Internal;
 use crate::object::{self, Object};
@@ -102,9 +102,7 @@ impl Device {
         }
         Ok(())
     }
-}
 
-impl Device {
     fn create_queues(&mut self, handle: vk::Device, info: &vk::DeviceCreateInfo<'_>) -> VkResult {
         // SAFETY: valid by the specification.
         let wanted =
@@ -118,9 +116,7 @@ impl Device {
                     index,
                     flags: info.flags,
                 };
-                self.queues
-                    .try_reserve(1)
-                    .map_err(|_| vk::Result::ERROR_OUT_OF_HOST_MEMORY)?;
+                self.queues.try_reserve(1).map_err(|_| OUT_OF_HOST)?;
                 let queue = Queue::new(handle, &self.gpu, self.host, place, *priority)?;
                 self.queues.push(object::create(self.host, queue)?);
             }
@@ -152,6 +148,26 @@ impl Device {
         }
         self.check()
     }
+}
+
+/// Destroys an object of a device: all that vkDestroyX does for most X.
+///
+/// # Safety
+/// The device is valid, the handle is null or of a live object that no one else uses, and the
+/// callbacks are null or valid and compatible with those that it was created with.
+pub(crate) unsafe fn destroy_object<T: Object>(
+    command: &'static str,
+    device: vk::Device,
+    handle: T::Handle,
+    allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    entry::guard(command, || {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let host = object::get::<Device>(device).allocator(allocator);
+            object::destroy::<T>(host, handle);
+        }
+    });
 }
 
 /// Destroys a device and its queues.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use ash::vk;
 
-use crate::device::Device;
+use crate::device::{self, Device};
 use crate::entry;
 use crate::error::VkResult;
 use crate::gpu::{Slice, Zone};
@@ -62,13 +62,8 @@ pub(crate) unsafe extern "system" fn destroy_event(
     event: vk::Event,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    entry::guard("vkDestroyEvent", || {
-        // SAFETY: null or a live handle that no one else uses, by the specification.
-        unsafe {
-            let this = object::get::<Device>(device);
-            object::destroy::<Event>(this.allocator(allocator), event);
-        }
-    });
+    // SAFETY: null or a live handle that no one else uses, by the specification.
+    unsafe { device::destroy_object::<Event>("vkDestroyEvent", device, event, allocator) };
 }
 
 /// vkGetEventStatus.

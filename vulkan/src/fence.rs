@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, FromRawFd, IntoRawFd, OwnedFd};
 use agx_uapi::{Deadline, SyncHandle, WaitFlags};
 use ash::vk;
 
-use crate::device::Device;
+use crate::device::{self, Device};
 use crate::entry;
 use crate::error::VkResult;
 use crate::host::HostVec;
@@ -71,13 +71,8 @@ pub(crate) unsafe extern "system" fn destroy_fence(
     fence: vk::Fence,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    entry::guard("vkDestroyFence", || {
-        // SAFETY: null or a live handle that no one else uses, by the specification.
-        unsafe {
-            let this = object::get::<Device>(device);
-            object::destroy::<Fence>(this.allocator(allocator), fence);
-        }
-    });
+    // SAFETY: null or a live handle that no one else uses, by the specification.
+    unsafe { device::destroy_object::<Fence>("vkDestroyFence", device, fence, allocator) };
 }
 
 /// vkResetFences.

@@ -11,7 +11,7 @@ use agx_hw::layout::{Image as Description, PAGE, Stack, Tiled, Usage};
 use ash::vk;
 
 use crate::debug;
-use crate::device::Device;
+use crate::device::{self, Device};
 use crate::entry;
 use crate::error::VkResult;
 use crate::memory::{self, DeviceMemory};
@@ -82,11 +82,7 @@ fn size(info: &vk::ImageCreateInfo<'_>) -> VkResult<u64> {
 }
 
 fn requirements(size: u64) -> vk::MemoryRequirements {
-    vk::MemoryRequirements {
-        size: size.next_multiple_of(PAGE),
-        alignment: PAGE,
-        memory_type_bits: memory::ALL_TYPES,
-    }
+    memory::requirements(size, PAGE)
 }
 
 /// vkCreateImage.
@@ -115,13 +111,8 @@ pub(crate) unsafe extern "system" fn destroy_image(
     image: vk::Image,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    entry::guard("vkDestroyImage", || {
-        // SAFETY: valid by the specification; no one uses the image any more.
-        unsafe {
-            let device = object::get::<Device>(device);
-            object::destroy::<Image>(device.allocator(allocator), image);
-        }
-    });
+    // SAFETY: null or a live handle that no one else uses, by the specification.
+    unsafe { device::destroy_object::<Image>("vkDestroyImage", device, image, allocator) };
 }
 
 /// vkGetImageMemoryRequirements.
@@ -145,8 +136,7 @@ pub(crate) unsafe extern "system" fn get_image_memory_requirements2(
     entry::guard("vkGetImageMemoryRequirements2", || {
         // SAFETY: valid by the specification.
         unsafe {
-            (*to).memory_requirements = requirements(object::get::<Image>((*info).image).size);
-            memory::no_dedication((*to).p_next);
+            memory::write_requirements(requirements(object::get::<Image>((*info).image).size), to);
         }
     });
 }
@@ -160,8 +150,10 @@ pub(crate) unsafe extern "system" fn get_device_image_memory_requirements(
     entry::guard("vkGetDeviceImageMemoryRequirements", || {
         // SAFETY: valid by the specification.
         unsafe {
-            (*to).memory_requirements = requirements(size(&*(*info).p_create_info).unwrap_or(0));
-            memory::no_dedication((*to).p_next);
+            memory::write_requirements(
+                requirements(size(&*(*info).p_create_info).unwrap_or(0)),
+                to,
+            );
         }
     });
 }
@@ -178,16 +170,7 @@ unsafe fn bind(image: vk::Image, memory: vk::DeviceMemory, offset: u64) -> VkRes
             object::get::<DeviceMemory>(memory),
         )
     };
-    let end = offset.checked_add(image.size);
-    if end.is_none_or(|end| end > memory.size()) {
-        debug::error(&format_args!(
-            "an image of {} bytes at offset {offset} does not fit into {} bytes of memory",
-            image.size,
-            memory.size()
-        ));
-        return Err(vk::Result::ERROR_UNKNOWN);
-    }
-    image.address = memory.address() + offset;
+    image.address = memory.place("an image", offset, image.size)?;
     Ok(())
 }
 
@@ -248,11 +231,6 @@ pub(crate) unsafe extern "system" fn destroy_image_view(
     view: vk::ImageView,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    entry::guard("vkDestroyImageView", || {
-        // SAFETY: valid by the specification; no one uses the view any more.
-        unsafe {
-            let device = object::get::<Device>(device);
-            object::destroy::<ImageView>(device.allocator(allocator), view);
-        }
-    });
+    // SAFETY: null or a live handle that no one else uses, by the specification.
+    unsafe { device::destroy_object::<ImageView>("vkDestroyImageView", device, view, allocator) };
 }

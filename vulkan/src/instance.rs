@@ -9,7 +9,7 @@ use crate::debug_utils::AtBirthAndDeath;
 use crate::entry;
 use crate::error::VkResult;
 use crate::extensions::{self, Set};
-use crate::host::{HostAllocator, HostVec};
+use crate::host::{HostAllocator, HostVec, OUT_OF_HOST};
 use crate::object::{self, Object};
 use crate::physical_device::PhysicalDevice;
 use crate::quirks::Quirks;
@@ -135,7 +135,7 @@ impl Instance {
         };
         self.physical_devices
             .try_reserve_exact(1)
-            .map_err(|_| vk::Result::ERROR_OUT_OF_HOST_MEMORY)?;
+            .map_err(|_| OUT_OF_HOST)?;
         let physical = PhysicalDevice::new(handle, backend, quirks)?;
         let physical = object::create(self.host, physical)?;
         self.physical_devices.push(physical);

@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 use ash::vk;
 
 use crate::debug;
-use crate::device::Device;
+use crate::device::{self, Device};
 use crate::entry;
 use crate::error::VkResult;
 use crate::gpu::{Gpu, Slice, Zone};
@@ -50,9 +50,20 @@ impl DeviceMemory {
         self.slice.cpu()
     }
 
-    /// Bytes, as asked for.
-    pub(crate) fn size(&self) -> u64 {
-        self.size
+    /// The GPU's address of a part of it.
+    ///
+    /// # Errors
+    /// When the part is not all in it, with a message about `what` is to lie there.
+    pub(crate) fn place(&self, what: &str, offset: u64, size: u64) -> VkResult<u64> {
+        let end = offset.checked_add(size);
+        if end.is_none_or(|end| end > self.size) {
+            debug::error(&format_args!(
+                "{what} of {size} bytes at offset {offset} does not fit into {} bytes of memory",
+                self.size
+            ));
+            return Err(vk::Result::ERROR_UNKNOWN);
+        }
+        Ok(self.address() + offset)
     }
 }
 
@@ -167,13 +178,8 @@ pub(crate) unsafe extern "system" fn free_memory(
     memory: vk::DeviceMemory,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    entry::guard("vkFreeMemory", || {
-        // SAFETY: valid by the specification; no one uses the memory any more.
-        unsafe {
-            let device = object::get::<Device>(device);
-            object::destroy::<DeviceMemory>(device.allocator(allocator), memory);
-        }
-    });
+    // SAFETY: null or a live handle that no one else uses, by the specification.
+    unsafe { device::destroy_object::<DeviceMemory>("vkFreeMemory", device, memory, allocator) };
 }
 
 /// vkMapMemory.
@@ -287,14 +293,27 @@ pub(crate) unsafe extern "system" fn get_memory_fd_properties(
     })
 }
 
-/// Says in an output chain that a resource is as good inside other memory as alone.
+/// What a resource of so many bytes asks of its memory.
+pub(crate) fn requirements(size: u64, alignment: u64) -> vk::MemoryRequirements {
+    vk::MemoryRequirements {
+        size: size.saturating_add(alignment - 1) / alignment * alignment,
+        alignment,
+        memory_type_bits: ALL_TYPES,
+    }
+}
+
+/// Fills the structure and what is chained to it: resources are as good inside other memory as alone.
 ///
 /// # Safety
-/// The chain is valid, and no one else uses it.
-pub(crate) unsafe fn no_dedication(chain: *mut c_void) {
+/// The structure is valid, and no one else uses it.
+pub(crate) unsafe fn write_requirements(
+    requirements: vk::MemoryRequirements,
+    to: *mut vk::MemoryRequirements2<'_>,
+) {
     // SAFETY: the caller's promise.
     unsafe {
-        for link in entry::chain_mut(chain) {
+        (*to).memory_requirements = requirements;
+        for link in entry::chain_mut((*to).p_next) {
             if (*link).s_type == vk::StructureType::MEMORY_DEDICATED_REQUIREMENTS {
                 let dedicated = link.cast::<vk::MemoryDedicatedRequirements<'_>>();
                 (*dedicated).prefers_dedicated_allocation = vk::FALSE;

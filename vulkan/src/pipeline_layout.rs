@@ -4,18 +4,13 @@
 use ash::vk;
 
 use crate::descriptor::{Layout, SetLayout};
-use crate::device::Device;
+use crate::device::{self, Device};
 use crate::error::VkResult;
 use crate::host::{self, HostVec};
 use crate::object::{self, Object};
-use crate::physical_device::limits;
+use crate::physical_device::limits::{PUSH_CONSTANT_BYTES, SETS};
 use crate::shared::Shared;
 use crate::{debug, entry};
-
-/// Most sets of a layout.
-pub(crate) const MAX_SETS: u32 = limits::SETS;
-/// Most bytes of push constants.
-pub(crate) const MAX_PUSH_CONSTANT_BYTES: u32 = limits::PUSH_CONSTANT_BYTES;
 
 /// A pipeline layout.
 pub(crate) struct PipelineLayout {
@@ -53,10 +48,10 @@ impl PipelineLayout {
             .iter()
             .map(|range| range.offset.saturating_add(range.size));
         let push_constant_bytes = end.max().unwrap_or(0);
-        if info.set_layout_count > MAX_SETS || push_constant_bytes > MAX_PUSH_CONSTANT_BYTES {
+        if info.set_layout_count > SETS || push_constant_bytes > PUSH_CONSTANT_BYTES {
             debug::error(&format_args!(
-                "a pipeline layout with {} sets of at most {MAX_SETS} and {push_constant_bytes} \
-                 bytes of push constants of at most {MAX_PUSH_CONSTANT_BYTES}",
+                "a pipeline layout with {} sets of at most {SETS} and {push_constant_bytes} \
+                 bytes of push constants of at most {PUSH_CONSTANT_BYTES}",
                 info.set_layout_count
             ));
             return Err(vk::Result::ERROR_UNKNOWN);
@@ -118,11 +113,13 @@ pub(crate) unsafe extern "system" fn destroy_pipeline_layout(
     layout: vk::PipelineLayout,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    entry::guard("vkDestroyPipelineLayout", || {
-        // SAFETY: valid by the specification.
-        unsafe {
-            let host = object::get::<Device>(device).allocator(allocator);
-            object::destroy::<PipelineLayout>(host, layout);
-        }
-    });
+    // SAFETY: null or a live handle that no one else uses, by the specification.
+    unsafe {
+        device::destroy_object::<PipelineLayout>(
+            "vkDestroyPipelineLayout",
+            device,
+            layout,
+            allocator,
+        )
+    };
 }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use ash::vk;
 
-use crate::device::Device;
+use crate::device::{self, Device};
 use crate::entry;
 use crate::error::VkResult;
 use crate::host::{HostAllocator, HostBox};
@@ -131,13 +131,8 @@ pub(crate) unsafe extern "system" fn destroy_slot(
     slot: vk::PrivateDataSlot,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    entry::guard("vkDestroyPrivateDataSlot", || {
-        // SAFETY: valid by the specification, and no one else's.
-        unsafe {
-            let host = object::get::<Device>(device).allocator(allocator);
-            object::destroy::<Slot>(host, slot);
-        }
-    });
+    // SAFETY: null or a live handle that no one else uses, by the specification.
+    unsafe { device::destroy_object::<Slot>("vkDestroyPrivateDataSlot", device, slot, allocator) };
 }
 
 /// vkSetPrivateData.

@@ -8,7 +8,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use agx_compiler::binary::{Pointer, ShaderBinary};
-use agx_hw::arena::{Block, BlockOffset, Header, Kind, Target};
+use agx_hw::arena::{Block, BlockOffset, HEADER_SIZE, Header, Kind, THUNK_SIZE, Target};
 use agx_hw::cdm::LocalSize;
 use agx_hw::launcher::{Frame, Launcher, Storage, Template};
 use agx_hw::window::CodeAddress;
@@ -16,10 +16,8 @@ use ash::vk;
 
 use crate::debug;
 use crate::error::{VkResult, record};
-use crate::gpu::{Bo, Gpu, Slice, Zone};
+use crate::gpu::{Gpu, Slice, Zone};
 
-/// Bytes of a block that jumps to its body (launch, 3.2).
-const BLOCK_SIZE: u32 = 0xc0;
 /// What addresses of bodies are multiples of: even is enough (launch, 7; HW), a cache line is kind
 /// to the instruction cache.
 const BODY_ALIGN: u64 = 64;
@@ -41,7 +39,7 @@ pub(crate) struct Program {
 
 /// The entry arena of a device.
 pub(crate) struct Arena {
-    memory: Arc<Bo>,
+    memory: Slice,
     blocks: Mutex<Blocks>,
 }
 
@@ -60,9 +58,10 @@ impl Arena {
     /// When there is no memory.
     pub(crate) fn new(gpu: &Arc<Gpu>) -> VkResult<Arc<Arena>> {
         let memory = gpu.arena()?;
+        let mut header = [0; HEADER_SIZE];
+        Header::default().pack(&mut header).map_err(record)?;
         // SAFETY: the GPU runs nothing of this address space yet.
-        let bytes = unsafe { arena_bytes(&memory) };
-        Header::default().pack(bytes).map_err(record)?;
+        unsafe { memory.write(0, &header) };
         Ok(Arc::new(Arena {
             memory,
             blocks: Mutex::new(Blocks {
@@ -81,7 +80,7 @@ impl Arena {
             debug::error(&"there are more shaders than the entry arena holds");
             return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
         };
-        blocks.next += BLOCK_SIZE;
+        blocks.next += THUNK_SIZE as u32;
         Ok(block)
     }
 
@@ -96,28 +95,12 @@ impl Arena {
             kind: Kind::Compute,
             target: Target::Jump(CodeAddress::new(body).map_err(record)?),
         };
-        debug_assert_eq!(block.size(), BLOCK_SIZE as usize);
-        let mut packed = [0; BLOCK_SIZE as usize];
+        let mut packed = [0; THUNK_SIZE];
         block.pack(at, &mut packed).map_err(record)?;
-        let start = at.get() as usize;
         // SAFETY: the block is this program's alone, and nothing in flight enters it.
-        let to = unsafe { arena_bytes(&self.memory) };
-        to[start..start + packed.len()].copy_from_slice(&packed);
+        unsafe { self.memory.write(at.get().into(), &packed) };
         Ok(())
     }
-}
-
-/// The arena's bytes.
-///
-/// # Safety
-/// The caller touches only bytes that no one else uses at the time.
-#[expect(
-    clippy::mut_from_ref,
-    reason = "the memory is shared with the GPU, not owned by the Bo"
-)]
-unsafe fn arena_bytes(memory: &Bo) -> &mut [u8] {
-    // SAFETY: the mapping has so many bytes; the caller's promise.
-    unsafe { std::slice::from_raw_parts_mut(memory.cpu().as_ptr(), memory.size() as usize) }
 }
 
 impl Program {

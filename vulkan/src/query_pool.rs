@@ -16,7 +16,7 @@ use offset_allocator::{Allocation, Allocator};
 
 use crate::command::Stamp;
 use crate::debug;
-use crate::device::Device;
+use crate::device::{self, Device};
 use crate::entry;
 use crate::error::{VkResult, kernel};
 use crate::gpu::{Bo, Gpu, Zone};
@@ -231,13 +231,8 @@ pub(crate) unsafe extern "system" fn destroy_query_pool(
     pool: vk::QueryPool,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    entry::guard("vkDestroyQueryPool", || {
-        // SAFETY: null or a live handle that no one else uses, by the specification.
-        unsafe {
-            let this = object::get::<Device>(device);
-            object::destroy::<QueryPool>(this.allocator(allocator), pool);
-        }
-    });
+    // SAFETY: null or a live handle that no one else uses, by the specification.
+    unsafe { device::destroy_object::<QueryPool>("vkDestroyQueryPool", device, pool, allocator) };
 }
 
 /// vkResetQueryPool.

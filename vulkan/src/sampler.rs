@@ -3,7 +3,7 @@
 
 use ash::vk;
 
-use crate::device::Device;
+use crate::device::{self, Device};
 use crate::entry;
 use crate::object::{self, Object};
 
@@ -37,11 +37,6 @@ pub(crate) unsafe extern "system" fn destroy_sampler(
     sampler: vk::Sampler,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    entry::guard("vkDestroySampler", || {
-        // SAFETY: valid by the specification; no one uses the sampler any more.
-        unsafe {
-            let device = object::get::<Device>(device);
-            object::destroy::<Sampler>(device.allocator(allocator), sampler);
-        }
-    });
+    // SAFETY: null or a live handle that no one else uses, by the specification.
+    unsafe { device::destroy_object::<Sampler>("vkDestroySampler", device, sampler, allocator) };
 }

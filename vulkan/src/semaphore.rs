@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use agx_uapi::{SyncHandle, SyncPoint, WaitFlags};
 use ash::vk;
 
-use crate::device::Device;
+use crate::device::{self, Device};
 use crate::entry;
 use crate::error::kernel;
 use crate::host;
@@ -93,13 +93,10 @@ pub(crate) unsafe extern "system" fn destroy_semaphore(
     semaphore: vk::Semaphore,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    entry::guard("vkDestroySemaphore", || {
-        // SAFETY: null or a live handle that no one else uses, by the specification.
-        unsafe {
-            let this = object::get::<Device>(device);
-            object::destroy::<Semaphore>(this.allocator(allocator), semaphore);
-        }
-    });
+    // SAFETY: null or a live handle that no one else uses, by the specification.
+    unsafe {
+        device::destroy_object::<Semaphore>("vkDestroySemaphore", device, semaphore, allocator)
+    };
 }
 
 /// vkGetSemaphoreCounterValue.

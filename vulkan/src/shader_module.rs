@@ -7,7 +7,7 @@
 
 use ash::vk;
 
-use crate::device::Device;
+use crate::device::{self, Device};
 use crate::entry;
 use crate::host::HostVec;
 use crate::object::{self, Object};
@@ -90,13 +90,10 @@ pub(crate) unsafe extern "system" fn destroy_shader_module(
     module: vk::ShaderModule,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    entry::guard("vkDestroyShaderModule", || {
-        // SAFETY: valid by the specification.
-        unsafe {
-            let host = object::get::<Device>(device).allocator(allocator);
-            object::destroy::<ShaderModule>(host, module);
-        }
-    });
+    // SAFETY: null or a live handle that no one else uses, by the specification.
+    unsafe {
+        device::destroy_object::<ShaderModule>("vkDestroyShaderModule", device, module, allocator)
+    };
 }
 
 /// vkGetShaderModuleIdentifierEXT.

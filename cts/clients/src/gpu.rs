@@ -2,11 +2,11 @@
 //! Instance, device and queue, opened as an application that wants all of compute does.
 
 use std::collections::HashSet;
-use std::ffi::{CStr, c_void};
-use std::sync::{Mutex, PoisonError};
+use std::ffi::CStr;
 
 use anyhow::{Context as _, anyhow, ensure};
 use ash::vk;
+use cortland_cts::messages::Messages;
 
 use crate::outcome::Skip;
 
@@ -87,8 +87,6 @@ pub struct Gpu {
     messenger: Option<(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
     messages: Box<Messages>,
 }
-
-type Messages = Mutex<Vec<String>>;
 
 impl Gpu {
     /// Opens the first device that the loader finds, with all features that compute can use.
@@ -172,7 +170,7 @@ impl Gpu {
     /// destroyed are given by [`Gpu::close`].
     #[must_use]
     pub fn take_messages(&self) -> Vec<String> {
-        take(&self.messages)
+        self.messages.take()
     }
 
     /// Destroys everything; what was said until its end.
@@ -187,7 +185,7 @@ impl Gpu {
             // The instance was created with the same messages, for what destroying it says.
             self.instance.destroy_instance(None);
         }
-        take(&self.messages)
+        self.messages.take()
     }
 }
 
@@ -201,10 +199,6 @@ pub fn require(offered: bool, name: &str) -> anyhow::Result<()> {
     } else {
         Err(Skip(name.to_owned()).into())
     }
-}
-
-fn take(messages: &Messages) -> Vec<String> {
-    std::mem::take(&mut messages.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 fn text<E>(text: Result<&CStr, E>) -> String {
@@ -254,31 +248,10 @@ fn create_instance(
 fn messenger_info(messages: &Messages) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
     use vk::DebugUtilsMessageSeverityFlagsEXT as Severity;
     use vk::DebugUtilsMessageTypeFlagsEXT as Type;
-    vk::DebugUtilsMessengerCreateInfoEXT::default()
-        .message_severity(Severity::ERROR | Severity::WARNING)
-        .message_type(Type::VALIDATION | Type::GENERAL | Type::PERFORMANCE)
-        .pfn_user_callback(Some(note))
-        .user_data(std::ptr::from_ref(messages).cast_mut().cast())
-}
-
-/// The messenger's callback: keeps the message.
-unsafe extern "system" fn note(
-    _severity: vk::DebugUtilsMessageSeverityFlagsEXT,
-    _types: vk::DebugUtilsMessageTypeFlagsEXT,
-    data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
-    user: *mut c_void,
-) -> vk::Bool32 {
-    // SAFETY: `messenger_info` gave the address of messages that outlive the instance; the caller
-    // gives data with a NUL-terminated message or none.
-    let (messages, text) = unsafe {
-        let text = (*data).message_as_c_str().unwrap_or(c"no message");
-        (&*user.cast_const().cast::<Messages>(), text)
-    };
-    messages
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .push(text.to_string_lossy().into_owned());
-    vk::FALSE
+    messages.messenger(
+        Severity::ERROR | Severity::WARNING,
+        Type::VALIDATION | Type::GENERAL | Type::PERFORMANCE,
+    )
 }
 
 /// The device with one queue, and every feature and extension that scenarios look at.

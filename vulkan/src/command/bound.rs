@@ -14,7 +14,7 @@ use crate::entry;
 use crate::object;
 use crate::physical_device::limits;
 use crate::pipeline::ComputePipeline;
-use crate::pipeline_layout::{MAX_PUSH_CONSTANT_BYTES, MAX_SETS, PipelineLayout};
+use crate::pipeline_layout::PipelineLayout;
 
 /// Most dynamic buffers of a pipeline layout: the limits for uniform and storage buffers together.
 pub(super) const MAX_DYNAMIC: usize =
@@ -27,13 +27,13 @@ pub(super) struct Bound {
     /// The compute pipeline, which lives as long as the command buffer is in use.
     pub(super) pipeline: Option<NonNull<ComputePipeline>>,
     /// Addresses of the sets' memory; 0 where none is bound.
-    pub(super) sets: [u64; MAX_SETS as usize],
+    pub(super) sets: [u64; limits::SETS as usize],
     /// Dynamic buffers of all sets, offsets added.
     dynamic: [DynamicBuffer; MAX_DYNAMIC],
     /// One more than the last that was bound.
     dynamic_end: usize,
     /// Push constants.
-    constants: [u8; MAX_PUSH_CONSTANT_BYTES as usize],
+    constants: [u8; limits::PUSH_CONSTANT_BYTES as usize],
     /// One more than the last byte that was pushed.
     constants_end: usize,
     /// The set of push descriptors: its number and memory as the commands have made it.
@@ -48,10 +48,10 @@ impl Default for Bound {
     fn default() -> Bound {
         Bound {
             pipeline: None,
-            sets: [0; MAX_SETS as usize],
+            sets: [0; limits::SETS as usize],
             dynamic: [DynamicBuffer::default(); MAX_DYNAMIC],
             dynamic_end: 0,
-            constants: [0; MAX_PUSH_CONSTANT_BYTES as usize],
+            constants: [0; limits::PUSH_CONSTANT_BYTES as usize],
             constants_end: 0,
             pushed: None,
             push_set: [0; MAX_PUSH_SET],

@@ -13,6 +13,9 @@ use crate::host::HostVec;
 /// reads ahead of it (launch, 8.7).
 const TAIL: usize = 4 + READ_AHEAD as usize;
 
+/// Bytes of a barrier.
+const BARRIER: usize = Record::Barrier(Barrier::FULL).size();
+
 /// Where records go.
 #[derive(Default)]
 pub(super) struct Stream {
@@ -23,11 +26,6 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// Whether a segment is open, which means that it has a record.
-    pub(super) fn is_open(&self) -> bool {
-        self.start.is_some()
-    }
-
     /// Appends a record, opening a segment if need be.
     ///
     /// # Errors
@@ -40,11 +38,10 @@ impl Stream {
         segments: &mut HostVec<Segment>,
         what: Record,
     ) -> VkResult {
-        let fits = |used: usize| used + Record::MAX_SIZE + 4 + TAIL <= CHUNK as usize;
-        if self.chunk.is_none() || !fits(self.used) {
-            if self.is_open() {
-                self.close(segments, None)?;
-            }
+        // With the barrier that opens a segment.
+        let most = BARRIER + Record::MAX_SIZE + TAIL;
+        if self.chunk.is_none() || self.used + most > CHUNK as usize {
+            self.close(segments, None)?;
             self.chunk = Some(memory.take_chunk(&device.gpu, spare, Use::Stream)?);
             self.used = 0;
         }
@@ -68,7 +65,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Ends the open segment.
+    /// Ends the open segment, if one is open.
     ///
     /// # Errors
     /// When there is no host memory.

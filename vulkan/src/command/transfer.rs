@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Copies and fills of buffers, by shaders of the driver.
 
+use arrayvec::ArrayVec;
 use ash::vk;
 
 use super::buffer::{CommandBuffer, record};
@@ -79,7 +80,31 @@ fn parts(from: u64, to: u64, bytes: u64) -> impl Iterator<Item = Part> {
     .filter(|part| part.bytes != 0)
 }
 
+/// Push constants of a copying or filling shader.
+type Constants = ArrayVec<u8, 32>;
+
 impl CommandBuffer {
+    /// Launches a shader for all units of a part: `constants` makes its push constants for the bytes
+    /// from an offset on, so many units, in rows of so many threads.
+    fn launch_part(
+        &mut self,
+        kind: Kind,
+        part: Part,
+        constants: impl Fn(u64, u64, u32) -> Constants,
+    ) -> VkResult {
+        let program = self.internal(kind)?;
+        let units = part.bytes / part.unit;
+        let mut done = 0;
+        while done < units {
+            let count = (units - done).min(MAX_UNITS);
+            let (groups, row) = grid(count);
+            let constants = constants(part.offset + done * part.unit, count, row);
+            self.launch_internal(program, &constants, groups)?;
+            done += count;
+        }
+        Ok(())
+    }
+
     /// Copies bytes from address to address.
     pub(super) fn copy(&mut self, from: u64, to: u64, bytes: u64) -> VkResult {
         for part in parts(from, to, bytes) {
@@ -88,21 +113,14 @@ impl CommandBuffer {
                 4 => Kind::Copy4,
                 _ => Kind::Copy1,
             };
-            let program = self.internal(kind)?;
-            let mut done = 0;
-            let units = part.bytes / part.unit;
-            while done < units {
-                let count = (units - done).min(MAX_UNITS);
-                let (groups, row) = grid(count);
-                let offset = part.offset + done * part.unit;
-                let mut constants = [0; 32];
-                constants[..8].copy_from_slice(&(from + offset).to_le_bytes());
-                constants[8..16].copy_from_slice(&(to + offset).to_le_bytes());
-                constants[16..24].copy_from_slice(&count.to_le_bytes());
-                constants[24..28].copy_from_slice(&row.to_le_bytes());
-                self.launch_internal(program, &constants, groups)?;
-                done += count;
-            }
+            self.launch_part(kind, part, |offset, count, row| {
+                let mut all = Constants::new();
+                all.extend((from + offset).to_le_bytes());
+                all.extend((to + offset).to_le_bytes());
+                all.extend(count.to_le_bytes());
+                all.extend(row.to_le_bytes());
+                all
+            })?;
         }
         Ok(())
     }
@@ -111,24 +129,18 @@ impl CommandBuffer {
     pub(super) fn fill(&mut self, to: u64, bytes: u64, value: u32) -> VkResult {
         // A word repeats in every unit, so the parts are those of a copy of the place to itself.
         for part in parts(to, to, bytes / 4 * 4) {
-            let (kind, unit) = match part.unit {
-                16 => (Kind::Fill16, 16),
-                _ => (Kind::Fill4, 4),
+            let kind = match part.unit {
+                16 => Kind::Fill16,
+                _ => Kind::Fill4,
             };
-            let program = self.internal(kind)?;
-            let mut done = 0;
-            let units = part.bytes / unit;
-            while done < units {
-                let count = (units - done).min(MAX_UNITS);
-                let (groups, row) = grid(count);
-                let mut constants = [0; 24];
-                constants[..8].copy_from_slice(&(to + part.offset + done * unit).to_le_bytes());
-                constants[8..16].copy_from_slice(&count.to_le_bytes());
-                constants[16..20].copy_from_slice(&row.to_le_bytes());
-                constants[20..24].copy_from_slice(&value.to_le_bytes());
-                self.launch_internal(program, &constants, groups)?;
-                done += count;
-            }
+            self.launch_part(kind, part, |offset, count, row| {
+                let mut all = Constants::new();
+                all.extend((to + offset).to_le_bytes());
+                all.extend(count.to_le_bytes());
+                all.extend(row.to_le_bytes());
+                all.extend(value.to_le_bytes());
+                all
+            })?;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use mesa_nir::{BindingKind, BindingLayout, Place};
 
 use super::write::{Cursor, DynamicBuffer, Target, write_set};
 use super::{ALIGNMENT, DESCRIPTOR_SIZE, MAX_SET_BYTES};
-use crate::device::Device;
+use crate::device::{self, Device};
 use crate::error::VkResult;
 use crate::host::{HostAllocator, HostVec};
 use crate::object::{self, Object};
@@ -343,13 +343,15 @@ pub(crate) unsafe extern "system" fn destroy_descriptor_set_layout(
     layout: vk::DescriptorSetLayout,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    entry::guard("vkDestroyDescriptorSetLayout", || {
-        // SAFETY: valid by the specification.
-        unsafe {
-            let host = object::get::<Device>(device).allocator(allocator);
-            object::destroy::<SetLayout>(host, layout);
-        }
-    });
+    // SAFETY: null or a live handle that no one else uses, by the specification.
+    unsafe {
+        device::destroy_object::<SetLayout>(
+            "vkDestroyDescriptorSetLayout",
+            device,
+            layout,
+            allocator,
+        )
+    };
 }
 
 /// vkGetDescriptorSetLayoutSupport.

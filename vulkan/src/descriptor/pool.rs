@@ -10,7 +10,7 @@ use super::ranges::{Full, Ranges};
 use super::set::{DescriptorSet, Memory};
 use super::write::DynamicBuffer;
 use super::{ALIGNMENT, DESCRIPTOR_SIZE};
-use crate::device::Device;
+use crate::device::{self, Device};
 use crate::entry;
 use crate::error::VkResult;
 use crate::gpu::{Slice, Zone};
@@ -177,13 +177,10 @@ pub(crate) unsafe extern "system" fn destroy_descriptor_pool(
     pool: vk::DescriptorPool,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    entry::guard("vkDestroyDescriptorPool", || {
-        // SAFETY: valid by the specification.
-        unsafe {
-            let host = object::get::<Device>(device).allocator(allocator);
-            object::destroy::<DescriptorPool>(host, pool);
-        }
-    });
+    // SAFETY: null or a live handle that no one else uses, by the specification.
+    unsafe {
+        device::destroy_object::<DescriptorPool>("vkDestroyDescriptorPool", device, pool, allocator)
+    };
 }
 
 /// vkResetDescriptorPool.

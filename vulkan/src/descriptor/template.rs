@@ -5,7 +5,7 @@ use ash::vk;
 
 use super::layout::{Kind, Layout, SetLayout};
 use super::write::{DynamicBuffer, Piece, Target, nowhere, write_strided};
-use crate::device::Device;
+use crate::device::{self, Device};
 use crate::entry;
 use crate::error::VkResult;
 use crate::host::{self, HostAllocator, HostVec};
@@ -135,11 +135,13 @@ pub(crate) unsafe extern "system" fn destroy_descriptor_update_template(
     template: vk::DescriptorUpdateTemplate,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    entry::guard("vkDestroyDescriptorUpdateTemplate", || {
-        // SAFETY: valid by the specification.
-        unsafe {
-            let host = object::get::<Device>(device).allocator(allocator);
-            object::destroy::<UpdateTemplate>(host, template);
-        }
-    });
+    // SAFETY: null or a live handle that no one else uses, by the specification.
+    unsafe {
+        device::destroy_object::<UpdateTemplate>(
+            "vkDestroyDescriptorUpdateTemplate",
+            device,
+            template,
+            allocator,
+        )
+    };
 }

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use agx_uapi::abi::limits::PAGE_SIZE;
 use offset_allocator::{Allocation, Allocator};
@@ -22,11 +22,7 @@ pub(super) fn taken_by_process() -> u64 {
 /// A range of GPU addresses, given out in whole pages.
 pub(super) struct AddressSpace {
     start: u64,
-    state: Mutex<State>,
-}
-
-struct State {
-    allocator: Allocator,
+    allocator: Mutex<Allocator>,
 }
 
 /// Addresses that are taken; given back with [`AddressSpace::free`].
@@ -34,7 +30,24 @@ struct State {
 pub(super) struct Taken {
     pub(super) address: u64,
     pub(super) size: u64,
-    allocation: Allocation,
+    /// Nothing for addresses outside of all ranges.
+    allocation: Option<Allocation>,
+}
+
+impl Taken {
+    /// Addresses that no range contains and that the caller takes only once.
+    pub(super) fn fixed(address: u64, size: u64) -> Taken {
+        Taken::new(address, size, None)
+    }
+
+    fn new(address: u64, size: u64, allocation: Option<Allocation>) -> Taken {
+        TAKEN.fetch_add(size, Ordering::Relaxed);
+        Taken {
+            address,
+            size,
+            allocation,
+        }
+    }
 }
 
 impl AddressSpace {
@@ -42,32 +55,32 @@ impl AddressSpace {
         let count = (range.end - range.start) / PAGE_SIZE;
         AddressSpace {
             start: range.start,
-            state: Mutex::new(State {
-                allocator: Allocator::with_max_allocs(
-                    u32::try_from(count).unwrap_or(u32::MAX),
-                    MAX_RANGES,
-                ),
-            }),
+            allocator: Mutex::new(Allocator::with_max_allocs(
+                u32::try_from(count).unwrap_or(u32::MAX),
+                MAX_RANGES,
+            )),
         }
     }
 
     /// Takes `size` bytes, a multiple of the page; nothing when there is no such hole.
     pub(super) fn take(&self, size: u64) -> Option<Taken> {
         let pages = u32::try_from(size / PAGE_SIZE).ok()?;
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let allocation = state.allocator.allocate(pages)?;
-        TAKEN.fetch_add(size, Ordering::Relaxed);
-        Some(Taken {
-            address: self.start + u64::from(allocation.offset) * PAGE_SIZE,
-            size,
-            allocation,
-        })
+        let allocation = self.lock().allocate(pages)?;
+        let address = self.start + u64::from(allocation.offset) * PAGE_SIZE;
+        Some(Taken::new(address, size, Some(allocation)))
     }
 
     pub(super) fn free(&self, taken: Taken) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         TAKEN.fetch_sub(taken.size, Ordering::Relaxed);
-        state.allocator.free(taken.allocation);
+        if let Some(allocation) = taken.allocation {
+            self.lock().free(allocation);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Allocator> {
+        self.allocator
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! One GEM buffer, mapped for the CPU and bound in the VM for as long as it exists.
 
+use std::ops::Range;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -46,6 +47,21 @@ impl Bo {
         {
             return Ok(Bo::from_parts(gpu, zone, sharing, parts));
         }
+        let gem = Bo::create(gpu, zone, size, sharing)?;
+        Bo::adopt(gpu, zone, sharing, gem, size, None)
+    }
+
+    /// A buffer at addresses that no other buffer is given, of which there is one at a time.
+    pub(super) fn at(gpu: &Arc<Gpu>, zone: Zone, addresses: Range<u64>) -> VkResult<Bo> {
+        // Exportable buffers are never recycled: the addresses are its own, and so is what is in
+        // it.
+        let sharing = Sharing::Exportable;
+        let size = addresses.end - addresses.start;
+        let gem = Bo::create(gpu, zone, size, sharing)?;
+        Bo::adopt(gpu, zone, sharing, gem, size, Some(addresses.start))
+    }
+
+    fn create(gpu: &Gpu, zone: Zone, size: u64, sharing: Sharing) -> VkResult<GemHandle> {
         let private_to = match sharing {
             Sharing::Private => Some(gpu.vm),
             Sharing::Exportable => None,
@@ -62,15 +78,7 @@ impl Bo {
             Sharing::Private => gem,
             Sharing::Exportable => gpu.shared.open(|| gem),
         };
-        let gem = gem.map_err(kernel("GEM_CREATE"))?;
-        Bo::adopt(gpu, zone, sharing, gem, size)
-    }
-
-    /// A buffer at the only place that its zone has.
-    pub(super) fn at(gpu: &Arc<Gpu>, zone: Zone, size: u64) -> VkResult<Bo> {
-        // Exportable buffers are never recycled: the addresses are its own, and so is what is in
-        // it.
-        Bo::new(gpu, zone, size, Sharing::Exportable)
+        gem.map_err(kernel("GEM_CREATE"))
     }
 
     pub(super) fn import(
@@ -92,32 +100,43 @@ impl Bo {
             let _ = kernel("PRIME_FD_TO_HANDLE")(errno);
             invalid
         })?;
-        Bo::adopt(gpu, zone, Sharing::Exportable, gem, size)
+        Bo::adopt(gpu, zone, Sharing::Exportable, gem, size, None)
     }
 
-    /// Maps and binds a buffer, which is closed when that fails.
+    /// Maps a buffer and binds it, wherever there is room if no address is given. It is closed when
+    /// that fails.
     fn adopt(
         gpu: &Arc<Gpu>,
         zone: Zone,
         sharing: Sharing,
         gem: GemHandle,
         size: u64,
+        address: Option<u64>,
     ) -> VkResult<Bo> {
-        let parts = Bo::map_and_bind(gpu, zone, gem, size).inspect_err(|_| {
+        let parts = Bo::map_and_bind(gpu, zone, gem, size, address).inspect_err(|_| {
             let closed = gpu.shared.close(&*gpu.kernel, gem);
             debug_assert!(closed.is_ok());
         })?;
         Ok(Bo::from_parts(gpu, zone, sharing, parts))
     }
 
-    fn map_and_bind(gpu: &Arc<Gpu>, zone: Zone, gem: GemHandle, size: u64) -> VkResult<Parts> {
+    fn map_and_bind(
+        gpu: &Gpu,
+        zone: Zone,
+        gem: GemHandle,
+        size: u64,
+        address: Option<u64>,
+    ) -> VkResult<Parts> {
         let out_of_memory = vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
         let length = usize::try_from(size).map_err(|_| out_of_memory)?;
         let mapping = gpu
             .kernel
             .gem_map(gem, length)
             .map_err(kernel("GEM_MMAP_OFFSET"))?;
-        let taken = gpu.space(zone).take(size).ok_or(out_of_memory)?;
+        let taken = match address {
+            Some(address) => Taken::fixed(address, size),
+            None => gpu.space(zone).take(size).ok_or(out_of_memory)?,
+        };
         let bind = Bind::Object {
             addr: taken.address,
             size,

@@ -20,6 +20,8 @@ mod shared;
 
 use std::sync::Arc;
 
+use agx_hw::arena::ARENA_SIZE;
+use agx_hw::window::{USC_BASE, USC_SIZE};
 use agx_uapi::abi::limits::{KERNEL_WINDOW, PAGE_SIZE};
 use agx_uapi::{Access, Caching, Kernel, VmId};
 use ash::vk;
@@ -41,12 +43,6 @@ pub(crate) enum Zone {
     /// Programs, in the execution window. Never writable for the GPU (kernel-uapi, 7.3; launch, 2;
     /// HW: code appended through a writable mapping was fetched as stale zeros).
     Code,
-    /// The entry arena, of which there is one buffer.
-    Arena,
-    /// What loads out of bounds read: zeros.
-    Zero,
-    /// What stores out of bounds write.
-    Sink,
     /// Read and written by the GPU, looked at by the CPU: queries, events, workgroup memory.
     Scratch,
     /// VkDeviceMemory of the type that the CPU writes in order.
@@ -56,23 +52,18 @@ pub(crate) enum Zone {
 }
 
 impl Zone {
-    const COUNT: usize = 8;
+    const COUNT: usize = 5;
 
     const fn access(self) -> Access {
         match self {
-            Zone::Upload | Zone::Code | Zone::Arena | Zone::Zero => Access::Read,
-            Zone::Scratch | Zone::Sink | Zone::WriteCombined | Zone::Cached => Access::ReadWrite,
+            Zone::Upload | Zone::Code => Access::Read,
+            Zone::Scratch | Zone::WriteCombined | Zone::Cached => Access::ReadWrite,
         }
     }
 
     const fn caching(self) -> Caching {
         match self {
-            Zone::Upload
-            | Zone::Code
-            | Zone::Arena
-            | Zone::Zero
-            | Zone::Sink
-            | Zone::WriteCombined => Caching::WriteCombined,
+            Zone::Upload | Zone::Code | Zone::WriteCombined => Caching::WriteCombined,
             Zone::Scratch | Zone::Cached => Caching::WriteBack,
         }
     }
@@ -80,9 +71,7 @@ impl Zone {
     /// Bytes of a slab that small pieces are cut from.
     const fn slab_size(self) -> u64 {
         match self {
-            Zone::Upload | Zone::Code | Zone::Arena | Zone::Zero | Zone::Sink | Zone::Scratch => {
-                1 << 20
-            }
+            Zone::Upload | Zone::Code | Zone::Scratch => 1 << 20,
             Zone::WriteCombined | Zone::Cached => 16 << 20,
         }
     }
@@ -97,15 +86,10 @@ const DATA: std::ops::Range<u64> = 0x11_0000_0000..BOUNDS_PAGES.start;
 const BOUNDS_PAGES: std::ops::Range<u64> = ZERO_PAGE..SINK_PAGE + PAGE_SIZE;
 const _: () = assert!(SINK_PAGE == ZERO_PAGE + PAGE_SIZE && BOUNDS_PAGES.end <= 0x70_0000_0000);
 
-/// Addresses of programs: the execution window behind the entry arena (launch, 2 and 3).
-const CODE: std::ops::Range<u64> =
-    agx_hw::window::USC_BASE + ARENA_SIZE..agx_hw::window::USC_BASE + agx_hw::window::USC_SIZE;
-
-/// Addresses of the entry arena (launch, 3; HW).
-const ARENA: std::ops::Range<u64> = agx_hw::window::USC_BASE..agx_hw::window::USC_BASE + ARENA_SIZE;
-
-/// Bytes of the entry arena: as far as TARGET reaches (launch, 3 and 4.6; HW).
-pub(crate) const ARENA_SIZE: u64 = 8 << 20;
+/// Addresses of the entry arena, at the start of the execution window (launch, 3; HW).
+const ARENA: std::ops::Range<u64> = USC_BASE..USC_BASE + ARENA_SIZE as u64;
+/// Addresses of programs: the rest of the window (launch, 2).
+const CODE: std::ops::Range<u64> = ARENA.end..USC_BASE + USC_SIZE;
 
 /// A device's address space and what is in it.
 pub(crate) struct Gpu {
@@ -113,11 +97,6 @@ pub(crate) struct Gpu {
     pub(crate) vm: VmId,
     data: AddressSpace,
     code: AddressSpace,
-    /// The addresses of the entry arena and of the pages for accesses out of bounds, each taken
-    /// once.
-    arena: AddressSpace,
-    zero: AddressSpace,
-    sink: AddressSpace,
     recycler: Recycler,
     shared: Shared,
     pools: [Pool; Zone::COUNT],
@@ -137,17 +116,11 @@ impl Gpu {
             vm,
             data: AddressSpace::new(DATA),
             code: AddressSpace::new(CODE),
-            arena: AddressSpace::new(ARENA),
-            zero: AddressSpace::new(ZERO_PAGE..ZERO_PAGE + PAGE_SIZE),
-            sink: AddressSpace::new(SINK_PAGE..SINK_PAGE + PAGE_SIZE),
             recycler: Recycler::default(),
             shared: Shared::default(),
             pools: [
                 Pool::new(Zone::Upload),
                 Pool::new(Zone::Code),
-                Pool::new(Zone::Arena),
-                Pool::new(Zone::Zero),
-                Pool::new(Zone::Sink),
                 Pool::new(Zone::Scratch),
                 Pool::new(Zone::WriteCombined),
                 Pool::new(Zone::Cached),
@@ -202,8 +175,8 @@ impl Gpu {
     ///
     /// # Errors
     /// [`vk::Result::ERROR_OUT_OF_DEVICE_MEMORY`].
-    pub(crate) fn arena(self: &Arc<Self>) -> VkResult<Arc<Bo>> {
-        Ok(Arc::new(Bo::at(self, Zone::Arena, ARENA_SIZE)?))
+    pub(crate) fn arena(self: &Arc<Self>) -> VkResult<Slice> {
+        Ok(Slice::whole(Arc::new(Bo::at(self, Zone::Code, ARENA)?)))
     }
 
     /// The pages for accesses out of bounds, for as long as what is returned lives.
@@ -212,8 +185,8 @@ impl Gpu {
     /// [`vk::Result::ERROR_OUT_OF_DEVICE_MEMORY`].
     pub(crate) fn bounds_pages(self: &Arc<Self>) -> VkResult<[Bo; 2]> {
         Ok([
-            Bo::at(self, Zone::Zero, PAGE_SIZE)?,
-            Bo::at(self, Zone::Sink, PAGE_SIZE)?,
+            Bo::at(self, Zone::Upload, ZERO_PAGE..SINK_PAGE)?,
+            Bo::at(self, Zone::WriteCombined, SINK_PAGE..BOUNDS_PAGES.end)?,
         ])
     }
 
@@ -224,16 +197,11 @@ impl Gpu {
 
     fn space(&self, zone: Zone) -> &AddressSpace {
         match zone {
-            Zone::Arena => &self.arena,
-            Zone::Zero => &self.zero,
-            Zone::Sink => &self.sink,
             Zone::Code => &self.code,
             _ => &self.data,
         }
     }
-}
 
-impl Gpu {
     /// Lets go of slabs, which hold on to their address space. Pieces that are still out keep
     /// theirs. For when the device is destroyed.
     pub(crate) fn close(&self) {

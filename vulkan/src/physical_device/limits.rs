@@ -9,6 +9,7 @@ use agx_hw::launcher::{MAX_POINTERS, MAX_THREADGROUP_BYTES};
 use ash::vk;
 
 use super::memory;
+use crate::buffer;
 
 /// Invocations of a subgroup.
 pub(crate) const SUBGROUP_SIZE: u32 = SIMD_WIDTH;
@@ -55,7 +56,7 @@ const INPUT_ATTACHMENTS: (u32, u32) = (4, 4);
 /// Bytes of the largest buffer and piece of memory.
 pub(crate) fn largest_allocation() -> u64 {
     const LEAST: u64 = 1 << 30;
-    memory::heap_size().clamp(LEAST, 1 << 36)
+    memory::heap_size().clamp(LEAST, buffer::MAX_SIZE)
 }
 
 /// VkPhysicalDeviceLimits.

@@ -15,7 +15,7 @@ use ash::vk;
 
 use super::binary;
 use super::key::Key;
-use crate::device::Device;
+use crate::device::{self, Device};
 use crate::entry;
 use crate::error::VkResult;
 use crate::host::{HostAllocator, HostVec, OUT_OF_HOST};
@@ -156,13 +156,10 @@ pub(crate) unsafe extern "system" fn destroy_pipeline_cache(
     cache: vk::PipelineCache,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    entry::guard("vkDestroyPipelineCache", || {
-        // SAFETY: valid by the specification.
-        unsafe {
-            let host = object::get::<Device>(device).allocator(allocator);
-            object::destroy::<PipelineCache>(host, cache);
-        }
-    });
+    // SAFETY: null or a live handle that no one else uses, by the specification.
+    unsafe {
+        device::destroy_object::<PipelineCache>("vkDestroyPipelineCache", device, cache, allocator)
+    };
 }
 
 /// vkGetPipelineCacheData.

@@ -16,7 +16,7 @@ use super::key::{Key, Source};
 use super::store::Shader;
 use super::{disk_cache, robustness};
 use crate::debug::{self, Flags};
-use crate::device::Device;
+use crate::device::{self, Device};
 use crate::entry;
 use crate::error::VkResult;
 use crate::host::{self, HostAllocator, HostVec};
@@ -409,13 +409,10 @@ pub(crate) unsafe extern "system" fn destroy_pipeline(
     pipeline: vk::Pipeline,
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
-    entry::guard("vkDestroyPipeline", || {
-        // SAFETY: valid by the specification.
-        unsafe {
-            let host = object::get::<Device>(device).allocator(allocator);
-            object::destroy::<ComputePipeline>(host, pipeline);
-        }
-    });
+    // SAFETY: null or a live handle that no one else uses, by the specification.
+    unsafe {
+        device::destroy_object::<ComputePipeline>("vkDestroyPipeline", device, pipeline, allocator)
+    };
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-//! Allocation callbacks that keep account, and refuse one call.
+//! Allocation callbacks that keep account, and refuse calls.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::HashMap;
 use std::ffi::c_void;
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
+use std::thread::{self, ThreadId};
 
 use ash::vk;
 
@@ -13,20 +15,29 @@ pub(crate) struct FailingHost {
     state: Box<Mutex<State>>,
 }
 
-#[derive(Default)]
 struct State {
     live: HashMap<usize, Layout>,
-    /// Calls since [`FailingHost::fail_at`].
+    /// Calls since it was said which are refused.
     calls: u64,
-    /// Which of them is refused.
-    fails: Option<u64>,
+    /// Which of them are refused.
+    refused: Range<u64>,
+    /// Who may call.
+    owner: ThreadId,
+    /// Someone else has.
+    has_strangers: bool,
 }
 
 impl FailingHost {
     /// Memory that does not run out yet.
     pub(crate) fn new() -> FailingHost {
         FailingHost {
-            state: Box::default(),
+            state: Box::new(Mutex::new(State {
+                live: HashMap::new(),
+                calls: 0,
+                refused: 0..0,
+                owner: thread::current().id(),
+                has_strangers: false,
+            })),
         }
     }
 
@@ -43,15 +54,29 @@ impl FailingHost {
 
     /// Refuses the call of a number, counted from now; none any more when there is no number.
     pub(crate) fn fail_at(&self, number: Option<u64>) {
+        self.refuse(number.map_or(0..0, |number| number..number + 1));
+    }
+
+    /// Refuses the call of a number, counted from now, and all after it.
+    pub(crate) fn fail_from(&self, number: u64) {
+        self.refuse(number..u64::MAX);
+    }
+
+    fn refuse(&self, refused: Range<u64>) {
         let mut state = lock(&self.state);
         state.calls = 0;
-        state.fails = number;
+        state.refused = refused;
     }
 
     /// Whether the call that was to be refused has been made.
     pub(crate) fn has_failed(&self) -> bool {
         let state = lock(&self.state);
-        state.fails.is_some_and(|fails| state.calls > fails)
+        !state.refused.is_empty() && state.calls > state.refused.start
+    }
+
+    /// Whether another thread than the one that made this has called.
+    pub(crate) fn has_strangers(&self) -> bool {
+        lock(&self.state).has_strangers
     }
 
     /// How many pieces of memory are out.
@@ -109,7 +134,9 @@ fn lock(state: &Mutex<State>) -> std::sync::MutexGuard<'_, State> {
 /// `user` is a [`FailingHost`]'s.
 unsafe fn locked<'a>(user: *mut c_void) -> std::sync::MutexGuard<'a, State> {
     // SAFETY: the caller's promise.
-    lock(unsafe { &*user.cast::<Mutex<State>>() })
+    let mut state = lock(unsafe { &*user.cast::<Mutex<State>>() });
+    state.has_strangers |= thread::current().id() != state.owner;
+    state
 }
 
 unsafe extern "system" fn allocate(
@@ -123,7 +150,7 @@ unsafe extern "system" fn allocate(
     let mut state = unsafe { locked(user) };
     let number = state.calls;
     state.calls += 1;
-    if state.fails == Some(number) {
+    if state.refused.contains(&number) {
         return std::ptr::null_mut();
     }
     let layout = Layout::from_size_align(size, alignment).expect("a power of two");
@@ -157,11 +184,12 @@ unsafe extern "system" fn reallocate(
 }
 
 unsafe extern "system" fn free(user: *mut c_void, start: *mut c_void) {
+    // SAFETY: the user data of these callbacks.
+    let mut state = unsafe { locked(user) };
     if start.is_null() {
         return;
     }
-    // SAFETY: the user data of these callbacks.
-    let layout = unsafe { locked(user) }.live.remove(&start.addr());
+    let layout = state.live.remove(&start.addr());
     let layout = layout.expect("memory that these callbacks gave, given back once");
     // SAFETY: allocated with this layout.
     unsafe { dealloc(start.cast(), layout) };

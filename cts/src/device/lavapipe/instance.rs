@@ -2,13 +2,13 @@
 //! The Vulkan instance and device.
 
 use std::collections::HashSet;
-use std::ffi::{CStr, c_void};
-use std::sync::{Mutex, PoisonError};
+use std::ffi::CStr;
 
 use anyhow::{Context as _, anyhow, ensure};
 use ash::vk;
 
 use super::Options;
+use crate::messages::Messages;
 
 const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 
@@ -27,8 +27,6 @@ pub(super) struct Instance {
     /// Keeps the loader's library; dropped last.
     _entry: ash::Entry,
 }
-
-type Messages = Mutex<Vec<String>>;
 
 /// Device extensions to enable where they are offered. Their features are listed in [`open`].
 const EXTENSIONS: [&CStr; 4] = [
@@ -135,7 +133,7 @@ impl Instance {
 
     /// What the validation layer found since the last call.
     pub(super) fn take_messages(&self) -> Vec<String> {
-        std::mem::take(&mut self.messages.lock().unwrap_or_else(PoisonError::into_inner))
+        self.messages.take()
     }
 
     /// A type of memory that the CPU writes without flushes.
@@ -163,31 +161,10 @@ impl Drop for Instance {
 }
 
 fn messenger_info(messages: &Messages) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {
-    vk::DebugUtilsMessengerCreateInfoEXT::default()
-        .message_severity(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR)
-        .message_type(vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION)
-        .pfn_user_callback(Some(note))
-        .user_data(std::ptr::from_ref(messages).cast_mut().cast())
-}
-
-/// The validation layer's callback: keeps the message.
-unsafe extern "system" fn note(
-    _severity: vk::DebugUtilsMessageSeverityFlagsEXT,
-    _types: vk::DebugUtilsMessageTypeFlagsEXT,
-    data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
-    user: *mut c_void,
-) -> vk::Bool32 {
-    // SAFETY: `messenger_info` gave the address of messages that outlive the messenger; the layer
-    // gives data with a NUL-terminated message or none.
-    let (messages, text) = unsafe {
-        let text = (*data).message_as_c_str().unwrap_or(c"no message");
-        (&*user.cast_const().cast::<Messages>(), text)
-    };
-    messages
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .push(text.to_string_lossy().into_owned());
-    vk::FALSE
+    messages.messenger(
+        vk::DebugUtilsMessageSeverityFlagsEXT::ERROR,
+        vk::DebugUtilsMessageTypeFlagsEXT::VALIDATION,
+    )
 }
 
 /// lavapipe among the devices of all installed drivers. It is found by the driver's ID, not by
