@@ -150,6 +150,9 @@ impl Description {
         if self.is_linear() && (blocks || formats.len() > 1) {
             return Err(format!("{:?} is never linear", self.format));
         }
+        if self.is_linear() && self.kind == vk::ImageType::TYPE_3D {
+            return Err("three dimensions are never linear".into());
+        }
         if blocks && self.kind == vk::ImageType::TYPE_1D {
             return Err(format!("{:?} is never one row", self.format));
         }
