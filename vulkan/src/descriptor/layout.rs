@@ -4,7 +4,7 @@
 use ash::vk;
 use mesa_nir::{BindingKind, BindingLayout, Place};
 
-use super::write::{Cursor, DynamicBuffer, Target, write_set};
+use super::write::{Cursor, DynamicBuffer, Piece, Target, write_set};
 use super::{ALIGNMENT, DESCRIPTOR_SIZE, MAX_SET_BYTES};
 use crate::device::{self, Device};
 use crate::error::VkResult;
@@ -34,8 +34,10 @@ impl std::ops::Deref for SetLayout {
 
 /// The bindings of a set.
 pub(crate) struct Layout {
-    /// By number.
+    /// By number. Small gaps between numbers are filled with bindings that have nothing.
     bindings: HostVec<Binding>,
+    /// How many of the first have their index as number.
+    direct: u32,
     /// Bytes of memory, with all elements that a variable binding can have.
     size: u32,
     /// Dynamic buffers.
@@ -55,6 +57,48 @@ pub(crate) struct Binding {
     /// A set may have fewer elements.
     pub(crate) variable: bool,
 }
+
+impl Binding {
+    /// What is at a number that the application gave no binding.
+    fn nothing(number: u32, start: u32) -> Binding {
+        Binding {
+            number,
+            kind: Kind::Absent,
+            // No one writes descriptors of this type.
+            descriptor_type: vk::DescriptorType::from_raw(-1),
+            count: 0,
+            start,
+            variable: false,
+        }
+    }
+
+    /// All its elements.
+    fn all(&self) -> Piece {
+        Piece {
+            kind: self.kind,
+            start: self.start,
+            count: self.count,
+        }
+    }
+}
+
+/// Adds bindings that have nothing to a sorted list where numbers are missing, as long as its
+/// memory reaches.
+fn fill_gaps(all: &mut HostVec<Binding>) {
+    let mut next = 0;
+    for at in 0..all.len() {
+        let number = all[at].number;
+        if number.saturating_sub(next) as usize > all.capacity() - all.len() {
+            break;
+        }
+        all.extend((next..number).map(|number| Binding::nothing(number, 0)));
+        next = number.saturating_add(1);
+    }
+    all.sort_unstable_by_key(|binding| binding.number);
+}
+
+/// Most bindings that are added to a layout so that numbers can be indices.
+const MOST_FILLED: usize = 32;
 
 /// How descriptors are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,11 +125,26 @@ impl Kind {
     }
 
     /// Bytes from one element to the next, in the set's memory.
+    #[inline]
     pub(crate) fn stride(self) -> u32 {
         match self {
             Kind::Buffer => DESCRIPTOR_SIZE,
             Kind::Inline => 1,
             Kind::Dynamic | Kind::Absent => 0,
+        }
+    }
+
+    /// Whether both kinds are kept in the same memory, that of the set or that of the host.
+    pub(crate) fn lies_with(self, other: Kind) -> bool {
+        (self == Kind::Dynamic) == (other == Kind::Dynamic)
+    }
+
+    /// From the start of one element to that of the next, in bytes or dynamic buffers.
+    #[inline]
+    pub(crate) fn step(self) -> u32 {
+        match self {
+            Kind::Dynamic => 1,
+            Kind::Buffer | Kind::Inline | Kind::Absent => self.stride(),
         }
     }
 
@@ -198,7 +257,13 @@ impl Layout {
             return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
         }
         let mut all = host.vec();
-        all.try_reserve_exact(info.binding_count as usize)
+        let most = info.binding_count as usize + MOST_FILLED;
+        // SAFETY: the caller's promise.
+        let last = unsafe { bindings(info) }
+            .map(|(binding, _)| binding.binding)
+            .max();
+        let room = last.map_or(0, |last| most.min((last as usize).saturating_add(1)));
+        all.try_reserve_exact(room.max(info.binding_count as usize))
             .map_err(|_| crate::host::OUT_OF_HOST)?;
         // SAFETY: the caller's promise.
         all.extend(unsafe { bindings(info) }.map(|(binding, flags)| Binding {
@@ -210,6 +275,12 @@ impl Layout {
             variable: flags.contains(vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT),
         }));
         all.sort_unstable_by_key(|binding: &Binding| binding.number);
+        fill_gaps(&mut all);
+        let direct = all
+            .iter()
+            .zip(0..)
+            .take_while(|(binding, at)| binding.number == *at);
+        let direct = direct.count() as u32;
         let (mut size, mut dynamic_count) = (0, 0);
         for binding in &mut all {
             match binding.kind {
@@ -226,6 +297,7 @@ impl Layout {
         }
         Ok(Layout {
             bindings: all,
+            direct,
             size,
             dynamic_count,
         })
@@ -253,22 +325,38 @@ impl Layout {
         self.dynamic_count
     }
 
-    /// The bindings, by number.
+    /// The bindings that the application listed, by number.
     #[cfg(test)]
-    pub(crate) fn bindings(&self) -> &[Binding] {
-        &self.bindings
+    pub(crate) fn bindings(&self) -> impl Iterator<Item = &Binding> {
+        let nothing = Binding::nothing(0, 0).descriptor_type;
+        let mut all = self.bindings.iter();
+        std::iter::from_fn(move || all.find(|binding| binding.descriptor_type != nothing))
+    }
+
+    /// The first bindings whose index is their number and whose elements are all in memory of so
+    /// many bytes and dynamic buffers.
+    pub(super) fn whole(&self, size: u32, dynamic_count: u32) -> &[Binding] {
+        let direct = &self.bindings[..self.direct as usize];
+        if size >= self.size && dynamic_count >= self.dynamic_count {
+            return direct;
+        }
+        let fits = |binding: &&Binding| {
+            let room = match binding.kind {
+                Kind::Dynamic => dynamic_count,
+                Kind::Buffer | Kind::Inline | Kind::Absent => size,
+            };
+            binding.all().end() <= u64::from(room)
+        };
+        &direct[..direct.iter().take_while(fits).count()]
     }
 
     /// Starts at an element of a binding; nothing when there is no such binding.
     pub(super) fn cursor(&self, number: u32, element: u32) -> Option<Cursor<'_>> {
-        // Numbers are most often their own index.
-        let guess = self.bindings.get(number as usize);
-        let at = match guess {
-            Some(binding) if binding.number == number => number as usize,
-            _ => self
-                .bindings
-                .binary_search_by_key(&number, |binding| binding.number)
-                .ok()?,
+        let at = if number < self.direct {
+            number as usize
+        } else {
+            let found = self.bindings.binary_search_by_key(&number, |b| b.number);
+            found.ok()?
         };
         Some(Cursor::new(&self.bindings[at..], element))
     }
@@ -285,7 +373,7 @@ impl Layout {
         write: &vk::WriteDescriptorSet<'_>,
     ) {
         // SAFETY: exclusive memory; the caller's promise.
-        unsafe { write_set(self, Target::new(memory, dynamic), write) };
+        unsafe { write_set(self, &Target::new(self, memory, dynamic), write) };
     }
 
     /// What the compiler must know, as the set of a number with its dynamic buffers from an index.

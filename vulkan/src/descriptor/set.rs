@@ -14,7 +14,10 @@ use crate::object::{self, Object};
 use crate::shared::Shared;
 
 /// A descriptor set.
+#[repr(C)]
 pub(crate) struct DescriptorSet {
+    /// Where its descriptors are written; first, to be beside the object's header.
+    target: Target,
     /// Its layout.
     pub(crate) layout: Shared<Layout>,
     memory: Memory,
@@ -40,13 +43,25 @@ impl Object for DescriptorSet {
 }
 
 impl DescriptorSet {
+    /// A set in this memory, which is the set's as long as it lives.
     pub(super) fn new(
         layout: Shared<Layout>,
         memory: Memory,
         dynamic: HostVec<UnsafeCell<DynamicBuffer>>,
         slot: usize,
     ) -> DescriptorSet {
+        let buffers = UnsafeCell::raw_get(dynamic.as_ptr());
+        // SAFETY: the pool gave so much memory, and the vector is never changed; whoever writes
+        // synchronises as the specification says. The set owns the layout.
+        let target = unsafe {
+            Target::of_parts(
+                &layout,
+                (memory.cpu, memory.size as usize),
+                (buffers, dynamic.len()),
+            )
+        };
         DescriptorSet {
+            target,
             layout,
             memory,
             dynamic,
@@ -78,11 +93,35 @@ impl DescriptorSet {
     ///
     /// Sets are updated through a shared reference: several threads may update different
     /// descriptors of one set (`descriptorBindingUpdateUnusedWhilePending` and its relatives).
-    fn target(&self) -> Target {
-        // SAFETY: the pool gave so much memory; whoever writes synchronises as the specification
-        // says.
-        unsafe { Target::of_parts(self.memory.cpu, self.memory.size, &self.dynamic) }
+    fn target(&self) -> &Target {
+        &self.target
     }
+}
+
+/// Carries out writes up to the first that is anything but plain ([`Target::write_plain`]); how
+/// many.
+///
+/// # Safety
+/// They are valid by the specification.
+#[inline(always)]
+unsafe fn write_plain(writes: &[vk::WriteDescriptorSet<'_>]) -> usize {
+    // Writes of one set mostly follow one another.
+    let (mut set, mut target) = (vk::DescriptorSet::null(), Target::NONE);
+    for (done, write) in writes.iter().enumerate() {
+        // SAFETY: the caller's promise.
+        unsafe {
+            if write.dst_set != set {
+                let Ok(Some(other)) = object::find_optional::<DescriptorSet>(write.dst_set) else {
+                    return done;
+                };
+                (set, target) = (write.dst_set, other.target);
+            }
+            if !target.write_plain(write) {
+                return done;
+            }
+        }
+    }
+    writes.len()
 }
 
 /// vkUpdateDescriptorSets.
@@ -93,14 +132,32 @@ pub(crate) unsafe extern "system" fn update_descriptor_sets(
     copy_count: u32,
     copies: *const vk::CopyDescriptorSet<'_>,
 ) {
+    // SAFETY: valid by the specification.
+    unsafe {
+        let writes = entry::slice(writes, write_count);
+        // Without a guard, because nothing in it panics.
+        let done = write_plain(writes);
+        if done != writes.len() || copy_count != 0 {
+            update(&writes[done..], entry::slice(copies, copy_count));
+        }
+    }
+}
+
+/// Carries out writes and copies of all kinds.
+///
+/// # Safety
+/// They are valid by the specification.
+#[inline(never)]
+unsafe fn update(mut writes: &[vk::WriteDescriptorSet<'_>], copies: &[vk::CopyDescriptorSet<'_>]) {
     entry::guard("vkUpdateDescriptorSets", || {
         // SAFETY: valid by the specification.
         unsafe {
-            for write in entry::slice(writes, write_count) {
+            while let Some((write, rest)) = writes.split_first() {
                 let set = object::get::<DescriptorSet>(write.dst_set);
                 write_set(&set.layout, set.target(), write);
+                writes = &rest[write_plain(rest)..];
             }
-            for copy in entry::slice(copies, copy_count) {
+            for copy in copies {
                 let from = object::get::<DescriptorSet>(copy.src_set);
                 let to = object::get::<DescriptorSet>(copy.dst_set);
                 copy_set(
@@ -116,6 +173,32 @@ pub(crate) unsafe extern "system" fn update_descriptor_sets(
 /// vkUpdateDescriptorSetWithTemplate.
 pub(crate) unsafe extern "system" fn update_descriptor_set_with_template(
     _device: vk::Device,
+    set: vk::DescriptorSet,
+    template: vk::DescriptorUpdateTemplate,
+    data: *const std::ffi::c_void,
+) {
+    // SAFETY: valid by the specification.
+    unsafe {
+        let found = (
+            object::find_optional::<DescriptorSet>(set),
+            object::find_optional::<UpdateTemplate>(template),
+        );
+        // Without a guard, because nothing in it panics.
+        if let (Ok(Some(set)), Ok(Some(template))) = found
+            && template.apply_plain(set.target(), data.cast())
+        {
+            return;
+        }
+        update_with_template(set, template, data);
+    }
+}
+
+/// Carries out a template as far as it goes, with messages.
+///
+/// # Safety
+/// As for [`update_descriptor_set_with_template`].
+#[cold]
+unsafe fn update_with_template(
     set: vk::DescriptorSet,
     template: vk::DescriptorUpdateTemplate,
     data: *const std::ffi::c_void,

@@ -163,7 +163,6 @@ fn bindings_follow_one_another_by_number() {
     let inner = of(layout);
     let places: Vec<_> = inner
         .bindings()
-        .iter()
         .map(|binding| (binding.number, binding.start))
         .collect();
     assert_eq!(
