@@ -24,6 +24,7 @@ const SHIM: &[&str] = &[
     "shim/unsupported.c",
     "shim/export.c",
     "shim/apple9/check.c",
+    "shim/apple9/filter.c",
     "shim/apple9/hoist.c",
     "shim/apple9/opt_index.c",
     "shim/apple9/opt_rotate.c",
@@ -31,13 +32,16 @@ const SHIM: &[&str] = &[
     "shim/apple9/lower_access.c",
     "shim/apple9/lower_alu.c",
     "shim/apple9/lower_descriptors.c",
+    "shim/apple9/lower_images.c",
     "shim/apple9/lower_jumps.c",
     "shim/apple9/lower_memory.c",
     "shim/apple9/lower_pointers.c",
     "shim/apple9/lower_subgroups.c",
     "shim/apple9/lower_sysvals.c",
+    "shim/apple9/lower_textures.c",
     "shim/apple9/lower_trig.c",
     "shim/apple9/lower_workgroup.c",
+    "shim/apple9/texture_slots.c",
 ];
 const SHIM_HEADERS: &[&str] = &[
     "shim/guard.h",
@@ -46,6 +50,7 @@ const SHIM_HEADERS: &[&str] = &[
     "shim/unsupported.h",
     "shim/export.h",
     "shim/apple9/apple9.h",
+    "shim/apple9/texture.h",
 ];
 
 /// Mesa's enumerations that become Rust's, and the prefix of their enumerators.
@@ -241,7 +246,7 @@ fn generate_bindings(mesa: &Mesa, to: &Path) {
         .allowlist_function("cortland_.*|apple9_(allows_.*|operation_of)")
         .blocklist_function("cortland_(malloc|calloc|realloc|mesa_free|guard_shared)")
         .allowlist_type("cortland_(failure_kind|export_node|export_instr|place|binding_kind)|nir_lower_packing_op")
-        .allowlist_var("CORTLAND_(MEMORY_BUDGET|EXPORT_MAGIC|EXPORT_DEPTH|ALU_.*|.*_PAGES?_(HIGH|LOW))")
+        .allowlist_var("CORTLAND_(MEMORY_BUDGET|MOST_TEXTURES|MOST_SAMPLERS|EXPORT_MAGIC|EXPORT_DEPTH|ALU_.*|.*_PAGES?_(HIGH|LOW))")
         .allowlist_function("spirv_capabilities_(get|set)")
         .allowlist_function("glsl_type_singleton_.*")
         .allowlist_type("spirv_to_nir_options|nir_spirv_specialization|nir_spirv_debug_level")

@@ -48,6 +48,7 @@ fn key() -> CompileKey {
         place: Place::Set((i / 16) as u8),
         offset: i % 16 * 16,
         stride: 16,
+        count: 1,
         kind: BindingKind::Buffer,
     };
     CompileKey {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! What the compiler gives: machine code, and what a launch program must set up for it.
 
+pub use mesa_nir::program::{SamplerSlot, TextureSlot};
+
 /// A compiled shader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShaderBinary {
@@ -11,8 +13,12 @@ pub struct ShaderBinary {
     /// Pointers that the launch program publishes, in order: pointer i is argument words 2i, 2i + 1
     /// (launch, 6.1; HW). At least two: [`Pointer::Unused`] fills up.
     pub pointers: Vec<Pointer>,
-    /// Publication words used; 0 in compute.
+    /// Publication words used: one more than the highest.
     pub publications: u16,
+    /// The texture table: where the 32 bytes of each slot are, in the memory of a descriptor set.
+    pub textures: Vec<TextureSlot>,
+    /// The sampler table: where the 8 bytes of each slot are; the other 24 are zeros.
+    pub samplers: Vec<SamplerSlot>,
     /// Scratch extent A in bytes (launch, 4.7; HW): all of each invocation's scratch.
     pub scratch_bytes: u16,
     /// Scratch extent B in bytes (launch, 4.7; OPAQUE role): the same, as the proven driver writes it.
@@ -31,6 +37,10 @@ pub struct ShaderBinary {
 /// A pointer that the launch program publishes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Pointer {
+    /// The texture table: records of 32 bytes. If there is one, it is pointer 0 (isa-4, 1.2; HW).
+    TextureTable,
+    /// The sampler table: records of 8 bytes in slots of 32; pointer 1.
+    SamplerTable,
     /// Three 32-bit workgroup counts (isa-2, 2.7; HW).
     WorkgroupCounts,
     /// The start of threadgroup memory, 0x80000000 (isa-2, 3.1; HW).

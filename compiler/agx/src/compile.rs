@@ -75,6 +75,8 @@ pub fn compile_program(
     let select::Selected {
         mut function,
         mut pointers,
+        textures,
+        samplers,
     } = select::select(program)?;
     within_limits(program, &pointers)?;
     check(&function, "selection")?;
@@ -86,6 +88,7 @@ pub fn compile_program(
     check(&function, "legalisation")?;
     let liveness = opt::schedule(&mut function);
     check(&function, "scheduling")?;
+    select::texture::mark_last_reads(&mut function);
     let function = assign_registers(&function, liveness, &mut listing)?;
     if let Some(listing) = &mut listing {
         listing.registers = function.to_string();
@@ -105,7 +108,9 @@ pub fn compile_program(
         code: code.bytes,
         workgroup_size: program.workgroup_size,
         pointers,
-        publications: 0,
+        publications: select::texture::publications(&function),
+        textures,
+        samplers,
         scratch_bytes: scratch,
         spill_bytes: scratch,
         threadgroup_bytes: program.shared_bytes,

@@ -15,6 +15,7 @@ fn bindings() -> Vec<BindingLayout> {
         place: Place::Set((i / 16) as u8),
         offset: i % 16 * 256,
         stride: 16,
+        count: 1,
         kind: if i % 16 == 15 {
             BindingKind::InlineUniform
         } else {

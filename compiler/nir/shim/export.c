@@ -8,6 +8,7 @@
 #include "util/ralloc.h"
 #include "util/u_dynarray.h"
 
+#include "apple9/apple9.h"
 #include "unsupported.h"
 
 struct writer {
@@ -78,9 +79,46 @@ put_intrinsic(struct writer *w, const nir_intrinsic_instr *intrin)
 }
 
 static void
+put_tex(struct writer *w, const nir_tex_instr *tex)
+{
+   put(w, CORTLAND_INSTR_TEX);
+   put_def(w, &tex->def);
+   put(w, tex->backend_flags);
+   put(w, tex->texture_index);
+   put(w, tex->sampler_index);
+   put(w, tex->num_srcs);
+   for (unsigned i = 0; i < tex->num_srcs; i++)
+      put(w, tex->src[i].src.ssa->index);
+}
+
+static void
+put_slots(struct writer *w, const struct apple9_slot *slots, unsigned count)
+{
+   put(w, count);
+   for (unsigned i = 0; i < count; i++) {
+      put(w, slots[i].set);
+      put(w, slots[i].offset);
+   }
+}
+
+/* The tables of textures and samplers. */
+static void
+put_tables(struct writer *w, const nir_shader *shader)
+{
+   const struct apple9_tables none = { 0 };
+   bool there = shader->constant_data_size == sizeof(struct apple9_tables);
+   const struct apple9_tables *tables = there ? shader->constant_data : &none;
+   put_slots(w, tables->textures, tables->num_textures);
+   put_slots(w, tables->samplers, tables->num_samplers);
+}
+
+static void
 put_instr(struct writer *w, nir_instr *instr)
 {
    switch (instr->type) {
+   case nir_instr_type_tex:
+      put_tex(w, nir_instr_as_tex(instr));
+      break;
    case nir_instr_type_alu:
       put_alu(w, nir_instr_as_alu(instr));
       break;
@@ -203,9 +241,12 @@ check_lowered(nir_function_impl *impl)
             break;
          case nir_instr_type_deref:
          case nir_instr_type_call:
-         case nir_instr_type_tex:
          case nir_instr_type_parallel_copy:
             unsupported("%s in a lowered shader", instr_type_name(instr->type));
+         case nir_instr_type_tex:
+            if (nir_tex_instr_src_index(nir_instr_as_tex(instr), nir_tex_src_backend1) < 0)
+               unsupported("%s that is not lowered", instr_type_name(instr->type));
+            break;
          default:
             break;
          }
@@ -256,6 +297,7 @@ do_export(void *arg)
    put(w, impl->ssa_alloc);
    put(w, impl->num_blocks);
    put_name(w, impl->function->name);
+   put_tables(w, s);
    put_list(w, &impl->body);
 }
 

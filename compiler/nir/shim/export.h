@@ -3,10 +3,12 @@
  * A lowered shader as 32-bit words, which src/program/decode.rs reads. A stream is
  *
  *    CORTLAND_EXPORT_MAGIC, workgroup size (3 words), bytes of workgroup memory, bytes of a workgroup's device memory,
- *    bytes of scratch, number of defs, number of blocks, bytes of the name, the name (padded to words), a list
+ *    bytes of scratch, number of defs, number of blocks, bytes of the name, the name (padded to words),
+ *    slots of textures, slots of samplers, a list
  *
  * with
  *
+ *    slots   count, for each: set (UINT32_MAX for the private sampler), offset
  *    list    count, nodes
  *    node    NODE_BLOCK, number, count of instructions, instructions
  *            NODE_IF, condition, divergent, list, list
@@ -16,6 +18,7 @@
  *            INSTR_UNDEF, def
  *            INSTR_PHI, def, count, for each source: block, number
  *            INSTR_INTRINSIC, op, has a def, def if so, count of sources, numbers, count of indices, kinds and values
+ *            INSTR_TEX, def, flags, texture slot, sampler slot, count of sources, numbers; apple9/texture.h has the flags
  *            INSTR_BREAK
  *            INSTR_CONTINUE
  *    def     number, components | bits << 8 | divergent << 16
@@ -48,6 +51,7 @@ enum cortland_export_instr {
    CORTLAND_INSTR_UNDEF,
    CORTLAND_INSTR_PHI,
    CORTLAND_INSTR_INTRINSIC,
+   CORTLAND_INSTR_TEX,
    CORTLAND_INSTR_BREAK,
    CORTLAND_INSTR_CONTINUE,
 };

@@ -43,6 +43,9 @@ pub struct BindingLayout {
     pub offset: u32,
     /// Bytes from one array element to the next.
     pub stride: u32,
+    /// Array elements; 0 if it is not known how many, as of an array of variable length. Textures and samplers of such
+    /// an array cannot be indexed at run time.
+    pub count: u32,
     /// What is there.
     pub kind: BindingKind,
 }
@@ -63,6 +66,28 @@ pub enum BindingKind {
     Buffer,
     /// The bytes of an inline uniform block themselves.
     InlineUniform,
+    /// Texture descriptors of 64 bytes: the 32 of a texture record; five `u32`: width, height, depth or layers (or cubes of
+    /// an array of cubes; 1 of others), levels, samples, all at the view's first level; zeros. All zeros: no texture.
+    /// The record of an array of cubes is that of a 2D array of its faces.
+    Texture,
+    /// Sampler descriptors of 64 bytes: 32 with a sampler record of 8 (whose border is transparent black if it is custom)
+    /// and zeros; the same record with an opaque white border, 8 bytes; the LOD bias, `f32`; `u32`: bit 0 custom border,
+    /// bit 1 unnormalised coordinates, bits 2 and 3 the mip filter (0 none, 1 nearest, 2 linear); the custom border, 4 words.
+    Sampler,
+    /// 128 bytes: those of a texture, then those of a sampler.
+    CombinedImageSampler,
+    /// Storage-image descriptors of 128 bytes: those of a texture of the one level, up to byte 52; at 64 the image-write
+    /// record (32 bytes); at 96 the GPU address of element (0, 0) of the level in the first layer; at 104, `u32`, the
+    /// distance of layers in 16 bytes; at 108: bits 0 to 7 log2 of a tile's width and 8 to 15 of its height in elements, 16
+    /// to 23 of the bytes of a pixel with all samples, 24 to 30 of the samples, bit 31: linear; at 112, `u32`, the tiles in a
+    /// row or the bytes of a linear one. Slices of 3D images are layers, and so are faces: the record of a cube is that of
+    /// a 2D array.
+    StorageImage,
+    /// Texel-buffer descriptors of 64 bytes: the record of a linear 2D texture of 1024 texels width; at 32, `u32`, the
+    /// elements; at 40 the address; at 48, `u32`, the bytes of an element.
+    UniformTexelBuffer,
+    /// The same.
+    StorageTexelBuffer,
 }
 
 /// What the shim reads, and points into the bindings that it was made with.
@@ -92,6 +117,20 @@ impl ComputeLowering {
                 BindingKind::InlineUniform => {
                     ffi::cortland_binding_kind_CORTLAND_BINDING_INLINE_UNIFORM
                 }
+                BindingKind::Texture => ffi::cortland_binding_kind_CORTLAND_BINDING_TEXTURE,
+                BindingKind::Sampler => ffi::cortland_binding_kind_CORTLAND_BINDING_SAMPLER,
+                BindingKind::CombinedImageSampler => {
+                    ffi::cortland_binding_kind_CORTLAND_BINDING_COMBINED_IMAGE_SAMPLER
+                }
+                BindingKind::StorageImage => {
+                    ffi::cortland_binding_kind_CORTLAND_BINDING_STORAGE_IMAGE
+                }
+                BindingKind::UniformTexelBuffer => {
+                    ffi::cortland_binding_kind_CORTLAND_BINDING_UNIFORM_TEXEL_BUFFER
+                }
+                BindingKind::StorageTexelBuffer => {
+                    ffi::cortland_binding_kind_CORTLAND_BINDING_STORAGE_TEXEL_BUFFER
+                }
             };
             ffi::cortland_binding {
                 set: b.set,
@@ -100,6 +139,7 @@ impl ComputeLowering {
                 place_set,
                 offset: b.offset,
                 stride: b.stride,
+                count: b.count,
                 kind,
             }
         };
@@ -201,6 +241,27 @@ const CAPABILITIES: &[Capability] = &[
     Capability::RuntimeDescriptorArray,
     Capability::UniformBufferArrayNonUniformIndexing,
     Capability::StorageBufferArrayNonUniformIndexing,
+    Capability::Sampled1D,
+    Capability::SampledBuffer,
+    Capability::SampledCubeArray,
+    Capability::Image1D,
+    Capability::ImageBuffer,
+    Capability::ImageCubeArray,
+    Capability::ImageMSArray,
+    Capability::ImageQuery,
+    Capability::ImageGatherExtended,
+    Capability::MinLod,
+    Capability::StorageImageExtendedFormats,
+    Capability::StorageImageMultisample,
+    Capability::StorageImageReadWithoutFormat,
+    Capability::SampledImageArrayDynamicIndexing,
+    Capability::StorageImageArrayDynamicIndexing,
+    Capability::UniformTexelBufferArrayDynamicIndexing,
+    Capability::StorageTexelBufferArrayDynamicIndexing,
+    Capability::SampledImageArrayNonUniformIndexing,
+    Capability::StorageImageArrayNonUniformIndexing,
+    Capability::UniformTexelBufferArrayNonUniformIndexing,
+    Capability::StorageTexelBufferArrayNonUniformIndexing,
     Capability::VariablePointersStorageBuffer,
     Capability::VariablePointers,
     Capability::PhysicalStorageBufferAddresses,
@@ -277,6 +338,7 @@ mod tests {
             place: Place::Dynamic,
             offset: binding * 16,
             stride: 16,
+            count: 1,
             kind: BindingKind::Buffer,
         };
         ComputeLowering {

@@ -45,6 +45,7 @@ pub fn key(case: &Case, layout: &Layout, robust: bool) -> CompileKey {
         place: Place::Set(b.set as u8),
         offset: b.offset,
         stride: super::layout::DESCRIPTOR_SIZE,
+        count: 1,
         kind: BindingKind::Buffer,
     });
     CompileKey {

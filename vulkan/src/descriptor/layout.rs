@@ -399,6 +399,7 @@ impl Layout {
                 place,
                 offset,
                 stride: DESCRIPTOR_SIZE,
+                count: binding.count,
                 kind,
             })
         })

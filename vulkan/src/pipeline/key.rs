@@ -46,9 +46,21 @@ impl Key {
             let kind = match binding.kind {
                 BindingKind::Buffer => 0,
                 BindingKind::InlineUniform => 1,
+                BindingKind::Texture => 2,
+                BindingKind::Sampler => 3,
+                BindingKind::CombinedImageSampler => 4,
+                BindingKind::StorageImage => 5,
+                BindingKind::UniformTexelBuffer => 6,
+                BindingKind::StorageTexelBuffer => 7,
             };
             hasher.update(&[place[0], place[1], kind]);
-            for number in [binding.set, binding.binding, binding.offset, binding.stride] {
+            for number in [
+                binding.set,
+                binding.binding,
+                binding.offset,
+                binding.stride,
+                binding.count,
+            ] {
                 hasher.update(&number.to_le_bytes());
             }
         }
@@ -90,6 +102,7 @@ mod tests {
             place: Place::Set(1),
             offset: 32,
             stride: 16,
+            count: 1,
             kind: BindingKind::Buffer,
         };
         let lowering = ComputeLowering {

@@ -11,6 +11,8 @@ use agx_isa::MemoryOp;
 use super::facts::{Facts, Pointer};
 use super::regs::{COUNT, RegSet};
 
+/// Publications.
+const PUBLICATIONS: usize = 128;
 /// Uniform pairs.
 const PAIRS: usize = 128;
 /// Behind everything.
@@ -22,6 +24,9 @@ struct Ahead {
     touched: [usize; COUNT as usize],
     /// By register: written.
     written: [usize; COUNT as usize],
+    /// By publication: read or written; written.
+    published: [usize; PUBLICATIONS],
+    publishes: [usize; PUBLICATIONS],
     drain: usize,
     /// Device memory is written: by uniform pair, by a pointer in registers, by any.
     by_pair: [usize; PAIRS],
@@ -48,6 +53,8 @@ pub(super) fn of<'a>(
     let mut ahead = Ahead {
         touched: [NEVER; COUNT as usize],
         written: [NEVER; COUNT as usize],
+        published: [NEVER; PUBLICATIONS],
+        publishes: [NEVER; PUBLICATIONS],
         drain: NEVER,
         by_pair: [NEVER; PAIRS],
         by_registers: NEVER,
@@ -83,6 +90,9 @@ impl Ahead {
             let places = if saves { &self.scratch } else { &self.saved };
             places.get(&word).copied()
         });
+        let publications = bits(producer.publishes)
+            .map(|word| self.published[word])
+            .chain(bits(producer.reads_published).map(|word| self.publishes[word]));
         let if_used = |space: Option<MemoryOp>, place: usize| space.map(|_| place);
         [
             nearest(producer.writes, &self.touched),
@@ -90,6 +100,7 @@ impl Ahead {
             Some(self.drain),
             Some(device),
             scratch,
+            publications.min(),
             if_used(producer.threadgroup, self.threadgroup),
             if_used(producer.private, self.private),
         ]
@@ -106,6 +117,12 @@ impl Ahead {
         }
         for reg in facts.writes.iter() {
             self.written[usize::from(reg)] = place;
+        }
+        for word in bits(facts.publishes | facts.reads_published) {
+            self.published[word] = place;
+        }
+        for word in bits(facts.publishes) {
+            self.publishes[word] = place;
         }
         if facts.drains {
             self.drain = place;
@@ -132,4 +149,13 @@ impl Ahead {
             }
         }
     }
+}
+
+/// The numbers of the bits that are set.
+fn bits(mut set: u128) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let first = (set != 0).then(|| set.trailing_zeros() as usize)?;
+        set &= set - 1;
+        Some(first)
+    })
 }

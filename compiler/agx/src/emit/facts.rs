@@ -39,6 +39,10 @@ pub(super) struct Facts {
     pub(super) late: bool,
     /// The only slot that it can complete.
     pub(super) fixed_slot: Option<u8>,
+    /// Publications read, one bit each; until the slot completes, if it is late (isa-3, 1.1).
+    pub(super) reads_published: u128,
+    /// Publications written.
+    pub(super) publishes: u128,
     /// A device load of one word: what a device atomic may wait for (isa-2, 9.3).
     pub(super) one_word: bool,
     /// Device memory.
@@ -71,6 +75,8 @@ impl Facts {
             lost: RegSet::EMPTY,
             late: false,
             fixed_slot: None,
+            reads_published: 0,
+            publishes: 0,
             one_word: false,
             device: None,
             threadgroup: None,
@@ -114,6 +120,13 @@ impl Facts {
                         self.held |= regs;
                     }
                 }
+                File::Publication => {
+                    let words = ((1u128 << access.count) - 1) << (access.reg.index & 127);
+                    match read {
+                        true => self.reads_published |= words,
+                        false => self.publishes |= words,
+                    }
+                }
                 File::Scratch => self.scratch = Some((access.reg.index, !read)),
                 _ => {}
             }
@@ -126,10 +139,12 @@ impl Facts {
         self.drains |= machine.drain() != Drain::No;
         if let Some(slot) = machine.completes() {
             self.late = true;
-            let fixed = matches!(
-                machine.id(),
-                FormId::TgLoad | FormId::PrivLoad | FormId::GetSr32 | FormId::GetSr16
-            );
+            // A bundle's wait is proven for slot 1 only (isa-3, 2.3), so that exports complete there.
+            let fixed = self.publishes != 0
+                || matches!(
+                    machine.id(),
+                    FormId::TgLoad | FormId::PrivLoad | FormId::GetSr32 | FormId::GetSr16
+                );
             self.fixed_slot = fixed.then_some(slot);
         }
         self.memory(machine);

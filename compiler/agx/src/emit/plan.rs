@@ -180,5 +180,6 @@ fn accesses_memory(instr: &Instr) -> bool {
             | Instr::ScratchStore(_)
             | Instr::Spill(_)
             | Instr::Fill(_)
+            | Instr::Texture(_)
     )
 }

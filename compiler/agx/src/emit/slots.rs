@@ -11,6 +11,8 @@ use super::regs::RegSet;
 pub(super) const SLOTS: usize = 6;
 /// The slot of threadgroup and indexed scratch loads.
 const FIXED: u8 = 6;
+/// Slots that some producers cannot but complete on: those loads, and publications.
+pub(super) const FIXED_SLOTS: [u8; 2] = [FIXED, 1];
 
 /// Producers on one slot that were not waited for.
 #[derive(Debug, Clone, Default)]
@@ -26,6 +28,9 @@ pub(super) struct Outstanding {
     device_registers: bool,
     threadgroup: bool,
     private: bool,
+    /// Publications to be written, and those still to be read.
+    publishes: u128,
+    reads_published: u128,
     /// Scratch words, and whether they are saved.
     scratch: Vec<(u16, bool)>,
 }
@@ -51,6 +56,8 @@ impl Outstanding {
         }
         self.threadgroup |= facts.threadgroup.is_some();
         self.private |= facts.private.is_some();
+        self.publishes |= facts.publishes;
+        self.reads_published |= facts.reads_published;
         self.scratch.extend(facts.scratch);
     }
 
@@ -71,6 +78,8 @@ impl Outstanding {
         facts.drains
             || self.pending.meets(facts.reads | facts.writes)
             || self.held.meets(facts.writes)
+            || self.publishes & (facts.publishes | facts.reads_published) != 0
+            || self.reads_published & facts.publishes != 0
             || facts.scratch.is_some_and(scratch)
             || facts.device.is_some_and(device)
             || (self.threadgroup && writes(facts.threadgroup))
@@ -136,8 +145,9 @@ impl Slots {
     }
 
     /// A register through which these slots can be waited for, and the slots that must be waited for with it: a register
-    /// that they deliver, else one that they hold. If another slot delivers the other half of each, that one, too.
-    pub(super) fn register(&self, slots: SlotMask) -> (u8, SlotMask) {
+    /// that they deliver, else one that they hold, else `idle`, a settled one. If another slot delivers the other half of
+    /// each, that one, too.
+    pub(super) fn register(&self, slots: SlotMask, idle: Option<u8>) -> (u8, SlotMask) {
         let mine = self.pending(slots);
         let held = |slot| self.outstanding(slot).map(|group| group.held);
         let held = slots.iter().filter_map(held);
@@ -153,6 +163,9 @@ impl Slots {
         let free = mine.without(theirs).first();
         match free.or_else(|| held.without(theirs).first()) {
             Some(register) => (register, slots),
+            None if mine.is_empty() && idle.is_some() => (idle.unwrap_or(0), slots),
+            // All that is under way, lest the register be.
+            None if mine.is_empty() => (0, self.active()),
             None => (mine.first().unwrap_or(0), slots | others),
         }
     }
@@ -171,12 +184,13 @@ impl Slots {
     /// group whose consumer is nearest: a slot completes when everything on it has (isa-2, 9.1; HW), so whoever waits
     /// first waits for the whole group, and the others find their registers settled.
     ///
-    /// The slots in `settled` count as idle: the producer itself waits for them.
+    /// The slots in `settled` count as idle: the producer itself waits for them. Those in `fixed_ahead` are wanted by
+    /// producers in front of the consumer that have no other.
     pub(super) fn choose(
         &self,
         facts: &Facts,
         consumer: usize,
-        fixed_ahead: bool,
+        fixed_ahead: SlotMask,
         settled: SlotMask,
     ) -> u8 {
         if let Some(slot) = facts.fixed_slot {
@@ -187,10 +201,10 @@ impl Slots {
         if let Some(slot) = ORDER.into_iter().find(together) {
             return slot;
         }
-        // Slot 6 is left to the loads that need it.
+        // Some slots are left to the producers that need them.
         let usable: ArrayVec<u8, SLOTS> = ORDER
             .into_iter()
-            .filter(|slot| !(fixed_ahead && *slot == FIXED))
+            .filter(|slot| !fixed_ahead.contains(*slot))
             .collect();
         let idle = |slot: &u8| group(*slot).is_none();
         if let Some(slot) = usable.iter().copied().find(idle) {

@@ -13,7 +13,7 @@ use super::defined;
 use super::encode::{Context, Sequence, encode, wait_move};
 use super::facts::{Facts, named, read_by};
 use super::regs::RegSet;
-use super::slots::Slots;
+use super::slots::{FIXED_SLOTS, Slots};
 use crate::ir::{AtomicOp, Instr, Mov, Ref, Src};
 
 /// One operation of a run of straight code.
@@ -61,16 +61,18 @@ pub(super) fn emit(items: &[Item<'_>], defined: RegSet) -> Result<Run, String> {
     emitter.finish()
 }
 
-/// For each place, the next operation that can complete on one slot only.
-fn fixed_ahead(items: &[Item<'_>]) -> Vec<usize> {
-    let mut next = usize::MAX;
-    let mut ahead: Vec<usize> = items
+/// For each place, the next operation that can complete on one slot only, for each of [`FIXED_SLOTS`].
+fn fixed_ahead(items: &[Item<'_>]) -> Vec<[usize; 2]> {
+    let mut next = [usize::MAX; 2];
+    let mut ahead: Vec<[usize; 2]> = items
         .iter()
         .enumerate()
         .rev()
         .map(|(index, item)| {
-            if item.facts.fixed_slot.is_some() {
-                next = index;
+            for (slot, next) in FIXED_SLOTS.iter().zip(&mut next) {
+                if item.facts.fixed_slot == Some(*slot) {
+                    *next = index;
+                }
             }
             next
         })
@@ -92,7 +94,7 @@ struct Emitter<'a> {
     slots: Slots,
     run: Run,
     last: Option<Last>,
-    fixed_from: Vec<usize>,
+    fixed_from: Vec<[usize; 2]>,
     /// For each producer, the first operation that waits for it.
     consumers: Vec<usize>,
     /// The producer issued last, and its slot.
@@ -120,7 +122,11 @@ impl Emitter<'_> {
         };
         let consumer = facts.late.then(|| self.consumers[index]);
         if let Some(consumer) = consumer {
-            let fixed_ahead = self.fixed_from[index] < consumer;
+            let places = FIXED_SLOTS.iter().zip(self.fixed_from[index]);
+            let wanted = places.filter(|(_, place)| *place < consumer);
+            let fixed_ahead = wanted
+                .map(|(slot, _)| SlotMask::of(*slot))
+                .fold(SlotMask::NONE, |all, one| all | one);
             ctx.slot = self.slots.choose(facts, consumer, fixed_ahead, needed);
             // Nobody here consumes it, so its slot has to be settled where the run ends. The load issued just before
             // arrives at about the same time: whoever waits for that one settles both.
@@ -239,7 +245,9 @@ impl Emitter<'_> {
 
     /// A copy of a register to itself that waits.
     fn wait_for(&mut self, slots: SlotMask) -> Result<(), String> {
-        let (register, slots) = self.slots.register(slots);
+        let pending = self.slots.pending(self.slots.active());
+        let idle = self.run.defined.without(pending).complete().first();
+        let (register, slots) = self.slots.register(slots, idle);
         let machine = wait_move(register, slots)?;
         self.run.named |= named(&machine);
         self.run.code.push(machine);

@@ -450,6 +450,38 @@ impl Format {
     }
 }
 
+/// What a texture bundle does (isa-3, 2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Bundle {
+    /// Mode bytes 6 and 7, little-endian: a row of [`agx_isa::TEXTURE_MODES`].
+    pub mode: u16,
+    /// 0 fetch, gather or comparison, 1 filtered sample, 2 LOD query.
+    pub kind: u8,
+    /// The component of four texels.
+    pub gather: Option<u8>,
+    /// Texels to the right and down.
+    pub offset: [i8; 2],
+    /// Components of the result that there are registers for; bit 0 = R.
+    pub mask: u8,
+    /// Slot of the texture table.
+    pub texture: u8,
+    /// Slot of the sampler table.
+    pub sampler: u8,
+    /// The first publication of the parameter block.
+    pub params: u8,
+    /// Nobody reads the parameter block again.
+    pub last: bool,
+}
+
+impl Bundle {
+    /// The publications that it reads, one bit each.
+    #[must_use]
+    pub fn reads(&self) -> u128 {
+        let words = agx_isa::texture_mode(self.mode.into()).map_or(1, |mode| mode.words);
+        u128::from(words) << self.params
+    }
+}
+
 /// Define the operations: `Name "mnemonic" { dsts { field: Type = Shape } srcs { .. } attrs { field: Type } }`.
 macro_rules! ops {
     ($(
@@ -725,6 +757,22 @@ ops! {
     Reduce "reduce" {
         dsts { dst: Dst = LOW } srcs { src: Src = LOW } attrs { op: ReduceOp, scan: bool }
     }
+    /// Publication `word` becomes `src`, all bits. Publications are registers of their own, which texture bundles read.
+    Publish "publish" {
+        dsts {} srcs { src: Src = ANY } attrs { word: u8 }
+    }
+    /// A texture operation: the selected components, one after the other. Fields reach r0..r63.
+    Texture "texture" {
+        dsts { dst: Tuple<Dst> = LOW } srcs {} attrs { bundle: Bundle }
+    }
+    /// Of a direction: its largest magnitude, and the face in the low half of the second word, whose high half is undefined.
+    CubeFace "cube_face" {
+        dsts { dst: [Dst; 2] = ANY } srcs { x: Src = ANY, y: Src = ANY, z: Src = ANY } attrs {}
+    }
+    /// Half of the first or the second coordinate on that face, signed.
+    CubeCoord "cube_coord" {
+        dsts { dst: Dst = ANY } srcs { x: Src = ANY, y: Src = ANY, z: Src = ANY } attrs { second: bool }
+    }
     /// A barrier or fence.
     Barrier "barrier" {
         dsts {} srcs {} attrs { op: BarrierOp }
@@ -762,6 +810,7 @@ impl Instr {
                 | Instr::SharedStore(_)
                 | Instr::ScratchStore(_)
                 | Instr::Spill(_)
+                | Instr::Publish(_)
                 | Instr::Barrier(_)
         )
     }

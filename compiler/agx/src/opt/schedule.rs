@@ -11,7 +11,7 @@
 //! register from then on.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 use std::ops::Range;
 
 use arrayvec::ArrayVec;
@@ -28,6 +28,7 @@ const LONGEST: usize = 4096;
 /// far slower than arithmetic, and special functions somewhat (INFERRED).
 fn latency(instr: &Instr) -> u32 {
     match instr {
+        Instr::Texture(_) => 80,
         Instr::Load(_) | Instr::LoadHigh(_) | Instr::Atomic(_) => 60,
         Instr::SharedLoad(_) | Instr::ScratchLoad(_) | Instr::Fill(_) => 24,
         Instr::Sfu(_) | Instr::Reduce(_) | Instr::Shuffle(_) | Instr::ShuffleImm(_) => 6,
@@ -137,11 +138,16 @@ impl Graph {
     }
 }
 
-/// Which memory accesses must stay in order: reads among each other need not, everything else of one space does.
+/// Which memory accesses must stay in order: reads among each other need not, everything else of one space does. So it is
+/// with publications, each of which is a space.
 #[derive(Default)]
 struct MemoryOrder {
-    spaces: [Space; 3],
+    spaces: [Space; 4],
+    publications: HashMap<u8, Space>,
 }
+
+/// What texture operations read: only barriers order that.
+const TEXTURES: usize = 3;
 
 #[derive(Default)]
 struct Space {
@@ -159,10 +165,21 @@ impl MemoryOrder {
             Instr::ScratchLoad(_) | Instr::Fill(_) => (2, false),
             Instr::ScratchStore(_) | Instr::Spill(_) => (2, true),
             Instr::Barrier(_) => {
-                for space in &mut self.spaces[..2] {
-                    space.write(i, before);
+                for space in [0, 1, TEXTURES] {
+                    self.spaces[space].write(i, before);
                 }
                 return;
+            }
+            Instr::Publish(op) => {
+                self.publications.entry(op.word).or_default().write(i, before);
+                return;
+            }
+            Instr::Texture(op) => {
+                let reads = op.bundle.reads();
+                for word in (0..128).filter(|word| reads >> word & 1 == 1) {
+                    self.publications.entry(word).or_default().read(i, before);
+                }
+                (TEXTURES, false)
             }
             _ => return,
         };
@@ -170,13 +187,17 @@ impl MemoryOrder {
         if writes {
             space.write(i, before);
         } else {
-            before.extend(space.last_write);
-            space.reads.push(i);
+            space.read(i, before);
         }
     }
 }
 
 impl Space {
+    fn read(&mut self, i: u32, before: &mut Vec<u32>) {
+        before.extend(self.last_write);
+        self.reads.push(i);
+    }
+
     fn write(&mut self, i: u32, before: &mut Vec<u32>) {
         before.extend(self.last_write.replace(i));
         before.append(&mut self.reads);

@@ -25,6 +25,7 @@ pub(crate) const fn sharing(instr: &Instr) -> Sharing {
         | Instr::Atomic(_)
         | Instr::IMulWide(_)
         | Instr::UnpackNorm(_)
+        | Instr::CubeFace(_)
         | Instr::PackNorm16(_)
         | Instr::PackNorm8(_)
         | Instr::PackNorm8High(_)

@@ -20,6 +20,13 @@ impl Selector<'_> {
         self.known(src.def, *src.swizzle.first()?)
     }
 
+    /// Which components of a definition somebody reads.
+    pub(super) fn components_read(&self, def: DefId) -> u8 {
+        self.components
+            .get(def.0 as usize)
+            .map_or(u8::MAX, |components| *components as u8)
+    }
+
     /// How often a definition is read.
     pub(super) fn use_count(&self, def: DefId) -> u32 {
         self.uses.get(def.0 as usize).copied().unwrap_or(u32::MAX)

@@ -74,16 +74,17 @@ impl Selector<'_> {
         let orders = intrinsic.index(IndexKind::MEMORY_SEMANTICS) & 3 != 0
             && intrinsic.index(IndexKind::MEMORY_SCOPE) >= SCOPE_WORKGROUP;
         let meets = intrinsic.index(IndexKind::EXECUTION_SCOPE) >= SCOPE_WORKGROUP;
+        // Images are written by stores to device memory. Without a rendezvous threadgroup memory has no fence of its own;
+        // the one for device memory orders the accesses before and behind it all the same.
+        let device = modes & (MODES_DEVICE | MODE_IMAGE) != 0 || modes & MODE_SHARED != 0 && !meets;
+        if orders && device {
+            self.emit(Barrier {
+                op: BarrierOp::DeviceFence,
+            });
+        }
         if orders && modes & MODE_IMAGE != 0 {
             self.emit(Barrier {
                 op: BarrierOp::TextureFence,
-            });
-        }
-        // Without a rendezvous threadgroup memory has no fence of its own; the one for device memory orders the
-        // accesses before and behind it all the same.
-        if orders && (modes & MODES_DEVICE != 0 || modes & MODE_SHARED != 0 && !meets) {
-            self.emit(Barrier {
-                op: BarrierOp::DeviceFence,
             });
         }
         if meets {

@@ -20,11 +20,13 @@ mod memory;
 mod pack;
 mod private;
 mod subgroup;
+pub(crate) mod texture;
 
 use std::collections::BTreeSet;
 
 use mesa_nir::program::{
     BlockId, Def, DefId, If, IndexKind, Instr as NirInstr, IntrinsicOp, Loop, Node, Program,
+    SamplerSlot, Tex, TexOp, TextureSlot,
 };
 
 use crate::binary::Pointer;
@@ -37,6 +39,10 @@ pub struct Selected {
     pub function: Function,
     /// Pointers that it wants, in order.
     pub pointers: Vec<Pointer>,
+    /// Textures that it names, by slot.
+    pub textures: Vec<TextureSlot>,
+    /// Samplers that it names, by slot.
+    pub samplers: Vec<SamplerSlot>,
 }
 
 /// The largest nesting of control flow: selection recurses.
@@ -52,10 +58,22 @@ pub fn select(program: &Program) -> Result<Selected, Error> {
     selector.list(&program.body, 0)?;
     selector.finish(End::Stop);
     selector.resolve_phis()?;
+    let tables = selector.tables.slots(&program.textures, &program.samplers);
     let mut function = selector.function;
     function.scratch_words = program.scratch_bytes.div_ceil(4);
     halves::name_halves(&mut function);
-    Ok(Selected { function, pointers })
+    let Some((textures, samplers)) = tables else {
+        return Err(Error::Internal {
+            pass: "selection",
+            what: "a texture or sampler without a slot".into(),
+        });
+    };
+    Ok(Selected {
+        function,
+        pointers,
+        textures,
+        samplers,
+    })
 }
 
 /// The symbolic pointers that the front end writes into `load_preamble`.
@@ -76,6 +94,13 @@ fn pointer(base: i64) -> Option<Pointer> {
 fn pointers(program: &Program) -> Vec<Pointer> {
     let mut found = BTreeSet::new();
     visit(&program.body, &mut |instr| {
+        if let NirInstr::Tex(Tex {
+            op: TexOp::Bundle { .. },
+            ..
+        }) = instr
+        {
+            found.extend([Pointer::TextureTable, Pointer::SamplerTable]);
+        }
         if let NirInstr::Intrinsic(intrinsic) = instr {
             match intrinsic.op {
                 IntrinsicOp::load_preamble => {
@@ -117,6 +142,10 @@ struct Selector<'p> {
     widths: Vec<u8>,
     producers: Vec<Option<&'p NirInstr>>,
     uses: Vec<u32>,
+    /// Of each definition, which components somebody reads.
+    components: Vec<u16>,
+    publications: texture::Publications,
+    tables: texture::Tables,
     /// The NIR block that each of our blocks ends as, for phis.
     origins: Vec<Option<BlockId>>,
     /// Phis to complete when every block is there.
@@ -162,6 +191,9 @@ impl<'p> Selector<'p> {
             widths: vec![0; count],
             producers: vec![None; count],
             uses: vec![0; count],
+            components: vec![0; count],
+            publications: texture::Publications::default(),
+            tables: texture::Tables::default(),
             origins: Vec::new(),
             phis: Vec::new(),
             loops: Vec::new(),
@@ -173,15 +205,27 @@ impl<'p> Selector<'p> {
 
     /// Remembers the producer of each definition, and counts uses.
     fn note(&mut self, instr: &'p NirInstr) {
-        let mut using = |def: DefId| {
+        let mut using = |def: DefId, components: u16| {
             if let Some(count) = self.uses.get_mut(def.0 as usize) {
                 *count += 1;
+                self.components[def.0 as usize] |= components;
             }
         };
         match instr {
-            NirInstr::Alu(alu) => alu.srcs.iter().for_each(|s| using(s.def)),
-            NirInstr::Phi(_, srcs) => srcs.iter().for_each(|(_, d)| using(*d)),
-            NirInstr::Intrinsic(intrinsic) => intrinsic.srcs.iter().for_each(|d| using(*d)),
+            NirInstr::Alu(alu) => {
+                for src in &alu.srcs {
+                    let lanes = src.swizzle.iter();
+                    using(src.def, lanes.fold(0, |all, lane| all | 1 << (lane & 15)));
+                }
+            }
+            NirInstr::Phi(_, srcs) => srcs.iter().for_each(|(_, d)| using(*d, u16::MAX)),
+            NirInstr::Intrinsic(intrinsic) => {
+                intrinsic.srcs.iter().for_each(|d| using(*d, u16::MAX));
+            }
+            NirInstr::Tex(tex) => {
+                using(tex.params, u16::MAX);
+                tex.gradients.iter().for_each(|d| using(*d, u16::MAX));
+            }
             _ => {}
         }
         if let Some(def) = def_of(instr)
@@ -198,6 +242,7 @@ impl<'p> Selector<'p> {
                 Node::If(selection) => {
                     if let Some(count) = self.uses.get_mut(selection.condition.0 as usize) {
                         *count += 1;
+                        self.components[selection.condition.0 as usize] = u16::MAX;
                     }
                     self.note_conditions(&selection.then_body);
                     self.note_conditions(&selection.else_body);
@@ -252,6 +297,7 @@ impl<'p> Selector<'p> {
                 }
                 NirInstr::Phi(def, srcs) => self.phi(def, srcs),
                 NirInstr::Intrinsic(intrinsic) => self.intrinsic(intrinsic)?,
+                NirInstr::Tex(tex) => self.texture(tex)?,
                 NirInstr::Break => return Ok(Fall::Break),
                 NirInstr::Continue => return Err(Error::unsupported("a continue statement")),
             }
@@ -269,8 +315,12 @@ impl<'p> Selector<'p> {
 
     fn selection(&mut self, selection: &'p If, depth: u32) -> Result<(), Error> {
         if let Some(split) = self.split_break(selection) {
-            return self.breaks(&split);
+            self.publications.forget();
+            let done = self.breaks(&split);
+            self.publications.forget();
+            return done;
         }
+        self.publish_for_arms(selection)?;
         let cond = self.branch_condition(selection.condition)?;
         let nowhere = Block(0);
         let head = self.finish(End::If {
@@ -279,7 +329,9 @@ impl<'p> Selector<'p> {
             merge: nowhere,
             divergent: selection.divergent,
         });
+        let before = self.publications.clone();
         let then_fall = self.list(&selection.then_body, depth)?;
+        self.publications = before.kept(&self.publications);
         let then_end = match then_fall {
             Fall::Through => self.finish(End::EndThen { merge: nowhere }),
             Fall::Break => self.finish_break(Closes::Then(nowhere))?,
@@ -289,6 +341,7 @@ impl<'p> Selector<'p> {
             Fall::Through => self.finish(End::EndElse),
             Fall::Break => self.finish_break(Closes::Else)?,
         };
+        self.publications = before.kept(&self.publications);
         let join = self.current_id();
         if let End::If {
             else_block, merge, ..
@@ -321,6 +374,7 @@ impl<'p> Selector<'p> {
 
     fn repeat(&mut self, body: &'p Loop, depth: u32) -> Result<(), Error> {
         let before = self.finish(End::Loop { exit: Block(0) });
+        self.publications.forget();
         self.loops.push(LoopState::default());
         self.current.loop_depth = self.loops.len() as u32;
         let header = self.current_id();
@@ -332,6 +386,7 @@ impl<'p> Selector<'p> {
                 self.finish_break(Closes::Loop)?;
             }
         }
+        self.publications.forget();
         let state = self.loops.pop().unwrap_or_default();
         self.current.loop_depth = self.loops.len() as u32;
         let behind = self.current_id();
@@ -409,6 +464,7 @@ fn def_of(instr: &NirInstr) -> Option<&Def> {
         NirInstr::Alu(alu) => Some(&alu.def),
         NirInstr::Const(def, _) | NirInstr::Undef(def) | NirInstr::Phi(def, _) => Some(def),
         NirInstr::Intrinsic(intrinsic) => intrinsic.def.as_ref(),
+        NirInstr::Tex(tex) => Some(&tex.def),
         NirInstr::Break | NirInstr::Continue => None,
     }
 }

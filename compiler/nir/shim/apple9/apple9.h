@@ -27,6 +27,13 @@ enum cortland_binding_kind {
    CORTLAND_BINDING_BUFFER,
    /* The bytes of the block themselves. */
    CORTLAND_BINDING_INLINE_UNIFORM,
+   /* Descriptors of images and samplers; texture.h has their fields. */
+   CORTLAND_BINDING_TEXTURE,
+   CORTLAND_BINDING_SAMPLER,
+   CORTLAND_BINDING_COMBINED_IMAGE_SAMPLER,
+   CORTLAND_BINDING_STORAGE_IMAGE,
+   CORTLAND_BINDING_UNIFORM_TEXEL_BUFFER,
+   CORTLAND_BINDING_STORAGE_TEXEL_BUFFER,
 };
 
 struct cortland_binding {
@@ -35,6 +42,8 @@ struct cortland_binding {
    uint32_t place_set;
    /* In bytes; the stride is from one array element to the next. */
    uint32_t offset, stride;
+   /* Array elements; zero if it is not known how many. */
+   uint32_t count;
    enum cortland_binding_kind kind;
 };
 
@@ -52,6 +61,28 @@ struct cortland_compute_lowering {
 #define CORTLAND_BOUNDS_PAGES_HIGH 0x60
 #define CORTLAND_ZERO_PAGE_LOW 0x0
 #define CORTLAND_SINK_PAGE_LOW 0x4000
+
+/* Textures are proven up to this many (isa-4, 1.1), samplers to 17, and the field has five bits. */
+#define CORTLAND_MOST_TEXTURES 128
+#define CORTLAND_MOST_SAMPLERS 32
+
+/* The set of the slot that is the private sampler of fetches. */
+#define APPLE9_FETCH_SAMPLER UINT32_MAX
+
+/* Where the record of a slot is: bytes from the start of a descriptor set's memory. */
+struct apple9_slot {
+   uint32_t set, offset;
+};
+
+/* The tables that a shader names textures and samplers by, which is what its constant data holds. */
+struct apple9_tables {
+   uint32_t num_textures, num_samplers;
+   struct apple9_slot textures[CORTLAND_MOST_TEXTURES];
+   struct apple9_slot samplers[CORTLAND_MOST_SAMPLERS];
+};
+
+/* Those of a shader; makes empty ones if it has none yet. */
+struct apple9_tables *apple9_tables(nir_shader *shader);
 
 /* What the BASE of a load_preamble of one 64-bit component names. */
 enum cortland_root {
@@ -76,6 +107,8 @@ bool apple9_lower_trig(nir_shader *shader);
 bool apple9_lower_jumps(nir_shader *shader);
 bool apple9_lower_sysvals(nir_shader *shader, const struct cortland_compute_lowering *lowering);
 bool apple9_lower_subgroups(nir_shader *shader);
+bool apple9_lower_textures(nir_shader *shader, const struct cortland_compute_lowering *lowering);
+bool apple9_lower_images(nir_shader *shader, const struct cortland_compute_lowering *lowering);
 bool apple9_lower_descriptors(nir_shader *shader, const struct cortland_compute_lowering *lowering);
 bool apple9_lower_inline_uniforms(nir_shader *shader, const struct cortland_compute_lowering *lowering);
 bool apple9_lower_pointer_arithmetic(nir_shader *shader);

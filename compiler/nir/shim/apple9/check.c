@@ -417,10 +417,27 @@ check_intrinsic(nir_intrinsic_instr *intrin)
    unsupported("%s", info->name);
 }
 
+/* What texture.h says. */
+static void
+check_tex(nir_tex_instr *tex)
+{
+   bool fits = tex->op == nir_texop_txf && tex->def.num_components == 4 && tex->def.bit_size == 32;
+   for (unsigned i = 0; i < tex->num_srcs; i++) {
+      nir_tex_src_type type = tex->src[i].src_type;
+      fits &= type == (i == 0 ? nir_tex_src_backend1 : nir_tex_src_backend2) &&
+              nir_src_num_components(tex->src[i].src) == 4 && nir_src_bit_size(tex->src[i].src) == 32;
+   }
+   if (!fits || tex->num_srcs < 1 || tex->num_srcs > 2)
+      unsupported("the texture operation %u of NIR in this form", tex->op);
+}
+
 static void
 check_instr(nir_instr *instr)
 {
    switch (instr->type) {
+   case nir_instr_type_tex:
+      check_tex(nir_instr_as_tex(instr));
+      break;
    case nir_instr_type_alu:
       check_alu(nir_instr_as_alu(instr));
       break;

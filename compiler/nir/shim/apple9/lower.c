@@ -354,7 +354,7 @@ inline_everything(struct lowering *l)
 
 /* What most shaders have nothing of, seen once: passes for it would walk them in vain. */
 struct contents {
-   bool copies, globals, frexp, sines, flrp, division, barriers, push_constants, pointers, atomics;
+   bool copies, globals, frexp, sines, flrp, division, barriers, push_constants, pointers, atomics, textures, images;
 };
 
 static void
@@ -398,6 +398,20 @@ look_at_intrinsic(struct contents *c, nir_intrinsic_op op)
    case nir_intrinsic_deref_atomic_swap:
       c->atomics = true;
       break;
+   case nir_intrinsic_image_deref_atomic:
+   case nir_intrinsic_image_deref_atomic_swap:
+      c->atomics = c->images = true;
+      break;
+   case nir_intrinsic_image_deref_load:
+   case nir_intrinsic_image_deref_sparse_load:
+      /* It may need a fence. */
+      c->barriers = c->images = true;
+      break;
+   case nir_intrinsic_image_deref_store:
+   case nir_intrinsic_image_deref_size:
+   case nir_intrinsic_image_deref_samples:
+      c->images = true;
+      break;
    default:
       break;
    }
@@ -416,6 +430,8 @@ look(nir_shader *s)
             look_at_alu(&c, nir_instr_as_alu(instr)->op);
          } else if (instr->type == nir_instr_type_intrinsic) {
             look_at_intrinsic(&c, nir_instr_as_intrinsic(instr)->intrinsic);
+         } else if (instr->type == nir_instr_type_tex) {
+            c.textures = true;
          } else if (instr->type == nir_instr_type_deref) {
             nir_variable_mode modes = nir_instr_as_deref(instr)->modes;
             c.push_constants |= (modes & nir_var_mem_push_const) != 0;
@@ -582,6 +598,10 @@ lower_compute(nir_shader *s, const struct cortland_compute_lowering *lowering)
    l->plain = false;
    PASS(l, apple9_opt_rotate);
 
+   if (c->textures)
+      PASS(l, apple9_lower_textures, lowering);
+   if (c->images)
+      PASS(l, apple9_lower_images, lowering);
    if (c->barriers) {
       PASS(l, nir_lower_memory_model);
       PASS(l, nir_opt_combine_barriers, NULL, NULL);

@@ -10,11 +10,9 @@
  * apple9_lower_inline_uniforms makes loads of uniform buffers take the address of a descriptor too, and loads of inline
  * blocks plain loads of memory.
  */
-#include "apple9.h"
+#include "texture.h"
 
 #include "vulkan/vulkan_core.h"
-
-#include "compiler/nir/nir_builder.h"
 
 #include "../unsupported.h"
 
@@ -28,9 +26,8 @@ find_binding(const struct cortland_compute_lowering *lowering, unsigned set, uns
    unsupported("a buffer at set %u, binding %u, which the layout does not have", set, binding);
 }
 
-/* The address of the descriptor, or of the inline block, of an array element. */
-static nir_def *
-binding_address(nir_builder *b, const struct cortland_binding *binding, nir_def *element)
+nir_def *
+apple9_binding_address(nir_builder *b, const struct cortland_binding *binding, nir_def *element)
 {
    unsigned root = binding->place == CORTLAND_PLACE_DYNAMIC ? CORTLAND_ROOT_DYNAMIC_BUFFERS
                                                             : CORTLAND_ROOT_SET + binding->place_set;
@@ -49,7 +46,7 @@ lower_storage(nir_builder *b, nir_intrinsic_instr *intrin, const struct cortland
       if (binding->kind != CORTLAND_BINDING_BUFFER)
          unsupported("a storage buffer at set %u, binding %u, which is an inline uniform block", binding->set,
                      binding->binding);
-      nir_def *address = binding_address(b, binding, nir_u2u32(b, intrin->src[0].ssa));
+      nir_def *address = apple9_binding_address(b, binding, nir_u2u32(b, intrin->src[0].ssa));
       return nir_vec3(b, nir_unpack_64_2x32_split_x(b, address), nir_unpack_64_2x32_split_y(b, address),
                       nir_imm_int(b, binding->stride));
    }
@@ -129,7 +126,7 @@ lower_load(nir_builder *b, nir_intrinsic_instr *intrin, void *data)
       unsupported("a uniform buffer whose binding is chosen at run time");
    const struct cortland_binding *binding = &lowering->bindings[nir_scalar_as_uint(number)];
    b->cursor = nir_before_instr(&intrin->instr);
-   nir_def *address = binding_address(b, binding, nir_channel(b, intrin->src[0].ssa, 1));
+   nir_def *address = apple9_binding_address(b, binding, nir_channel(b, intrin->src[0].ssa, 1));
    if (binding->kind == CORTLAND_BINDING_BUFFER) {
       nir_src_rewrite(&intrin->src[0], nir_vec2(b, nir_unpack_64_2x32_split_x(b, address),
                                                 nir_unpack_64_2x32_split_y(b, address)));

@@ -5,7 +5,7 @@ use arrayvec::ArrayVec;
 
 use super::{
     Alu, AluOp, AluSrc, Block, BlockId, Def, DefId, If, IndexKind, Instr, Intrinsic, IntrinsicOp,
-    Loop, MAX_COMPONENTS, Node, Program,
+    Loop, MAX_COMPONENTS, Node, Program, SamplerSlot, Tex, TexOp, TextureSlot,
 };
 use crate::{Error, ffi};
 
@@ -79,6 +79,8 @@ impl Reader<'_> {
             num_defs: self.word()?,
             num_blocks: self.word()?,
             name: self.name()?,
+            textures: self.textures()?,
+            samplers: self.samplers()?,
             body: self.list()?,
         })
     }
@@ -93,6 +95,34 @@ impl Reader<'_> {
         let mut bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
         bytes.truncate(length);
         Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn set(&mut self) -> Result<u8, Error> {
+        u8::try_from(self.word()?).map_err(|_| malformed("a descriptor set"))
+    }
+
+    fn textures(&mut self) -> Result<Vec<TextureSlot>, Error> {
+        let count = self.count()?;
+        self.many(count, |r| {
+            Ok(TextureSlot {
+                set: r.set()?,
+                offset: r.word()?,
+            })
+        })
+    }
+
+    fn samplers(&mut self) -> Result<Vec<SamplerSlot>, Error> {
+        let count = self.count()?;
+        self.many(count, |r| {
+            if r.words.first() == Some(&u32::MAX) {
+                r.words = r.words.get(2..).ok_or_else(|| malformed("a sampler"))?;
+                return Ok(SamplerSlot::Fetch);
+            }
+            Ok(SamplerSlot::Descriptor {
+                set: r.set()?,
+                offset: r.word()?,
+            })
+        })
     }
 
     fn list(&mut self) -> Result<Vec<Node>, Error> {
@@ -159,6 +189,7 @@ impl Reader<'_> {
             ffi::cortland_export_instr_CORTLAND_INSTR_INTRINSIC => {
                 Ok(Instr::Intrinsic(self.intrinsic()?))
             }
+            ffi::cortland_export_instr_CORTLAND_INSTR_TEX => Ok(Instr::Tex(self.tex()?)),
             ffi::cortland_export_instr_CORTLAND_INSTR_BREAK => Ok(Instr::Break),
             ffi::cortland_export_instr_CORTLAND_INSTR_CONTINUE => Ok(Instr::Continue),
             _ => Err(malformed("an instruction")),
@@ -194,6 +225,23 @@ impl Reader<'_> {
         })
     }
 
+    fn tex(&mut self) -> Result<Tex, Error> {
+        let def = self.def()?;
+        let op = tex_op(self.word()?);
+        let (texture, sampler) = (self.word()?, self.word()?);
+        let count = self.count()?;
+        let mut sources = self.many(count, |r| Ok(DefId(r.word()?)))?.into_iter();
+        let params = sources.next();
+        Ok(Tex {
+            def,
+            op,
+            texture,
+            sampler,
+            params: params.ok_or_else(|| malformed("a texture operation"))?,
+            gradients: sources.next(),
+        })
+    }
+
     fn intrinsic(&mut self) -> Result<Intrinsic, Error> {
         let op = self.word()?;
         let op = IntrinsicOp::from_number(op).ok_or_else(|| malformed("an intrinsic"))?;
@@ -216,6 +264,21 @@ impl Reader<'_> {
             srcs,
             indices,
         })
+    }
+}
+
+/// Of the flags that `shim/apple9/texture.h` describes.
+fn tex_op(flags: u32) -> TexOp {
+    let field = |first: u32, bits: u32| flags >> first & ((1 << bits) - 1);
+    let texels = |first: u32| ((field(first, 4) << 4) as u8).cast_signed() >> 4;
+    match field(16, 2) {
+        3 => TexOp::Cube,
+        kind => TexOp::Bundle {
+            mode: field(0, 16) as u16,
+            kind: kind as u8,
+            gather: (field(18, 1) == 1).then(|| field(19, 2) as u8),
+            offset: [texels(21), texels(25)],
+        },
     }
 }
 

@@ -41,8 +41,35 @@ pub struct Program {
     pub num_defs: u32,
     /// One more than the highest [`BlockId`].
     pub num_blocks: u32,
+    /// The table of textures, by the slots that [`Tex`] names.
+    pub textures: Vec<TextureSlot>,
+    /// The table of samplers.
+    pub samplers: Vec<SamplerSlot>,
     /// The entry point's body.
     pub body: Vec<Node>,
+}
+
+/// Where the record of a texture is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TextureSlot {
+    /// The descriptor set.
+    pub set: u8,
+    /// Bytes from the start of the set's memory.
+    pub offset: u32,
+}
+
+/// Where the record of a sampler is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum SamplerSlot {
+    /// In the memory of a descriptor set.
+    Descriptor {
+        /// The descriptor set.
+        set: u8,
+        /// Bytes from the start of the set's memory.
+        offset: u32,
+    },
+    /// The private sampler of fetches.
+    Fetch,
 }
 
 /// A node of the control-flow tree. As in NIR, a list of nodes begins and ends with a block, and blocks stand
@@ -114,6 +141,8 @@ pub enum Instr {
     Phi(Def, Vec<(BlockId, DefId)>),
     /// Everything with effects or inputs.
     Intrinsic(Intrinsic),
+    /// A texture operation.
+    Tex(Tex),
     /// Leave the innermost loop.
     Break,
     /// Go to the innermost loop's header.
@@ -128,6 +157,7 @@ impl Instr {
             Self::Alu(alu) => Some(alu.def),
             Self::Const(def, _) | Self::Undef(def) | Self::Phi(def, _) => Some(*def),
             Self::Intrinsic(intrinsic) => intrinsic.def,
+            Self::Tex(tex) => Some(tex.def),
             Self::Break | Self::Continue => None,
         }
     }
@@ -160,6 +190,42 @@ pub struct AluSrc {
     pub def: DefId,
     /// Which component of it each lane of the operation reads; as long as the operation reads components.
     pub swizzle: ArrayVec<u8, MAX_COMPONENTS>,
+}
+
+/// A texture operation: a bundle of the hardware, or its helper for cube maps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tex {
+    /// The result: four words.
+    pub def: Def,
+    /// What it does.
+    pub op: TexOp,
+    /// Slot of the texture.
+    pub texture: u32,
+    /// Slot of the sampler.
+    pub sampler: u32,
+    /// The words W0..W3 of the parameter block.
+    pub params: DefId,
+    /// The words W4..W7.
+    pub gradients: Option<DefId>,
+}
+
+/// What a texture operation does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TexOp {
+    /// A bundle.
+    Bundle {
+        /// Mode bytes 6 and 7, little-endian.
+        mode: u16,
+        /// 0 fetch, gather or comparison, 1 filtered sample, 2 LOD query.
+        kind: u8,
+        /// The component that a gather gives of four texels.
+        gather: Option<u8>,
+        /// Texels to the right and down.
+        offset: [i8; 2],
+    },
+    /// Of the direction in the first three words: the largest magnitude, the face in the low half of a word whose high half
+    /// is undefined, and half of the two other coordinates.
+    Cube,
 }
 
 /// Everything with effects or inputs.

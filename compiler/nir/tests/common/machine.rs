@@ -271,6 +271,7 @@ impl Machine {
                 self.set(alu.def.id, result, active);
             }
             Instr::Intrinsic(intrinsic) => self.intrinsic(intrinsic, active),
+            Instr::Tex(tex) => panic!("{tex:?}: this machine has no texture unit"),
             Instr::Phi(..) | Instr::Break | Instr::Continue => {}
         }
     }
@@ -604,6 +605,7 @@ fn gather_bits(nodes: &[Node], bits: &mut [u8]) {
                         Instr::Alu(alu) => Some(alu.def),
                         Instr::Const(d, _) | Instr::Undef(d) | Instr::Phi(d, _) => Some(*d),
                         Instr::Intrinsic(i) => i.def,
+                        Instr::Tex(tex) => Some(tex.def),
                         Instr::Break | Instr::Continue => None,
                     };
                     if let Some(def) = def {

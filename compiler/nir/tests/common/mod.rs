@@ -142,6 +142,7 @@ pub fn apple9_lowering(robust: bool) -> ComputeLowering {
         place: Place::Set((i / 16) as u8),
         offset: i % 16 * 256,
         stride: 16,
+        count: 1,
         kind: if i % 16 == 15 {
             BindingKind::InlineUniform
         } else {

@@ -14,6 +14,7 @@ mod memory;
 mod moves;
 mod norm;
 mod subgroup;
+mod texture;
 
 pub(crate) use compare::{always, predicate};
 pub(crate) use moves::{literal, wait_move};
@@ -124,6 +125,10 @@ pub(crate) fn encode(instr: &Instr, ctx: &Context) -> Result<Sequence> {
         Instr::Shuffle(op) => one(subgroup::shuffle(op, ctx)),
         Instr::ShuffleImm(op) => one(subgroup::shuffle_imm(op, ctx)),
         Instr::Reduce(op) => one(subgroup::reduce(op, ctx)),
+        Instr::Publish(op) => one(texture::publish(op, ctx)),
+        Instr::Texture(op) => one(texture::bundle(op, ctx)),
+        Instr::CubeFace(op) => one(texture::cube_face(op, ctx)),
+        Instr::CubeCoord(op) => one(texture::cube_coord(op, ctx)),
         Instr::Barrier(op) => subgroup::barrier(op),
     };
     result.map_err(|error| format!("`{instr}`: {error}"))
