@@ -51,6 +51,7 @@ fn case(buffers: Vec<Buffer>) -> Case {
         base_group: [0; 3],
         push_constants: Vec::new(),
         buffers,
+        images: Vec::new(),
     }
 }
 
