@@ -7,7 +7,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agx_compiler::binary::{Pointer, ShaderBinary};
+use agx_compiler::binary::{Pointer, SamplerSlot, ShaderBinary, TextureSlot};
 use agx_hw::arena::{Block, BlockOffset, HEADER_SIZE, Header, Kind, THUNK_SIZE, Target};
 use agx_hw::cdm::LocalSize;
 use agx_hw::launcher::{Frame, Launcher, Storage, Template};
@@ -30,6 +30,10 @@ pub(crate) struct Program {
     pub(crate) pointers: Box<[Pointer]>,
     /// Its launch programs, all but the root record's address.
     pub(crate) launcher: Template,
+    /// Where the records of its texture table come from.
+    pub(crate) textures: Box<[TextureSlot]>,
+    /// Where those of its sampler table come from.
+    pub(crate) samplers: Box<[SamplerSlot]>,
     /// Bytes of device memory for each workgroup ([`Pointer::WorkgroupBuffer`]).
     pub(crate) workgroup_buffer_bytes: u32,
     arena: Arc<Arena>,
@@ -129,6 +133,8 @@ impl Program {
             local,
             pointers: binary.pointers.clone().into_boxed_slice(),
             launcher,
+            textures: binary.textures.clone().into_boxed_slice(),
+            samplers: binary.samplers.clone().into_boxed_slice(),
             workgroup_buffer_bytes: binary.workgroup_buffer_bytes,
             arena: arena.clone(),
             block,

@@ -7,6 +7,7 @@ use ash::vk;
 
 use agx_hw::window::LauncherAddress;
 
+use super::binding_table::{BoundSet, Sets};
 use super::buffer::record;
 use super::dispatch::{Groups, Written};
 use crate::descriptor::{DESCRIPTOR_SIZE, DescriptorSet, DynamicBuffer, UpdateTemplate};
@@ -26,8 +27,8 @@ const MAX_PUSH_SET: usize = (limits::PUSH_DESCRIPTORS * DESCRIPTOR_SIZE) as usiz
 pub(super) struct Bound {
     /// The compute pipeline, which lives as long as the command buffer is in use.
     pub(super) pipeline: Option<NonNull<ComputePipeline>>,
-    /// Addresses of the sets' memory; 0 where none is bound.
-    pub(super) sets: [u64; limits::SETS as usize],
+    /// The sets that are bound.
+    pub(super) sets: Sets,
     /// Dynamic buffers of all sets, offsets added.
     dynamic: [DynamicBuffer; MAX_DYNAMIC],
     /// One more than the last that was bound.
@@ -48,7 +49,7 @@ impl Default for Bound {
     fn default() -> Bound {
         Bound {
             pipeline: None,
-            sets: [0; limits::SETS as usize],
+            sets: [BoundSet::NONE; limits::SETS as usize],
             dynamic: [DynamicBuffer::default(); MAX_DYNAMIC],
             dynamic_end: 0,
             constants: [0; limits::PUSH_CONSTANT_BYTES as usize],
@@ -72,7 +73,7 @@ impl Bound {
         let Some(place) = self.sets.get_mut(index) else {
             return;
         };
-        *place = set.address();
+        *place = set.bound();
         if self.pushed == Some(index) {
             self.pushed = None;
         }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use agx_hw::cdm::Record;
 use ash::vk;
 
+use super::binding_table::Late;
 use super::bound::Bound;
 use super::chunk::{Memory, Piece, Use};
 use super::pool::CommandPool;
@@ -33,6 +34,8 @@ pub(crate) struct CommandBuffer {
     stream: Stream,
     pub(super) segments: HostVec<Segment>,
     pub(super) bound: Bound,
+    /// Tables to be gathered once more when it is submitted.
+    pub(super) late: HostVec<Late>,
     /// Device memory for workgroup variables of its dispatches, which run one after the other.
     pub(super) workgroup_memory: Option<(u64, u64)>,
 }
@@ -55,6 +58,7 @@ impl CommandBuffer {
             stream: Stream::default(),
             segments: host.vec(),
             bound: Bound::default(),
+            late: host.vec(),
             workgroup_memory: None,
         }
     }
@@ -62,6 +66,18 @@ impl CommandBuffer {
     /// What a queue executes, in order; each waits for all before it.
     pub(crate) fn segments(&self) -> &[Segment] {
         &self.segments
+    }
+
+    /// Makes ready what depends on descriptors as they are at the time of a submit.
+    ///
+    /// # Safety
+    /// The command buffer is being submitted, and the sets that it uses live.
+    pub(crate) unsafe fn prepare(&self) {
+        for late in &self.late {
+            // SAFETY: the caller's promise; who changes descriptors of what is pending may change
+            // only those that nothing uses.
+            unsafe { late.gather() };
+        }
     }
 
     pub(super) fn device<'a>(&self) -> &'a Device {
@@ -112,6 +128,7 @@ impl CommandBuffer {
         self.segments.clear();
         self.memory.reset(spare);
         self.bound = Bound::default();
+        self.late.clear();
         self.workgroup_memory = None;
     }
 }

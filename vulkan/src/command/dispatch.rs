@@ -5,6 +5,8 @@
 //! launch program that publishes them, and a launch in the stream (launch, 1). Record and launch
 //! program are used again while nothing that they depend on changes.
 
+use std::sync::Arc;
+
 use agx_compiler::binary::Pointer;
 use agx_hw::cdm::{Barrier, Geometry, Grid, IndirectAddress, Launch, MAX_GROUPS, Record};
 use agx_hw::root::{RECORD_ALIGN, THREADGROUP_ROOT};
@@ -128,7 +130,7 @@ impl CommandBuffer {
     /// Writes a root record and a launch program for the bound state.
     fn write_launcher(
         &mut self,
-        program: &Program,
+        program: &Arc<Program>,
         groups: Groups,
         base: [u32; 3],
     ) -> VkResult<LauncherAddress> {
@@ -151,12 +153,15 @@ impl CommandBuffer {
             true => self.workgroup_memory(program, groups)?,
             false => 0,
         };
+        let (textures, samplers) = self.binding_tables(program)?;
         let piece = self.take(Use::Data, places.end, RECORD_ALIGN)?;
         let at = |offset: usize| piece.address + offset as u64;
         // SAFETY: just taken.
         let bytes = unsafe { piece.bytes() };
         for (pointer, word) in pointers.iter().zip(bytes.chunks_exact_mut(8)) {
             let value = match *pointer {
+                Pointer::TextureTable => textures,
+                Pointer::SamplerTable => samplers,
                 Pointer::WorkgroupCounts => match groups {
                     Groups::Direct(_) => at(places.counts),
                     Groups::Indirect(address) => address,
@@ -170,7 +175,8 @@ impl CommandBuffer {
                     at(places.pushed)
                 }
                 Pointer::DescriptorSet(set) => {
-                    self.bound.sets.get(usize::from(set)).copied().unwrap_or(0)
+                    let set = self.bound.sets.get(usize::from(set));
+                    set.map_or(0, |set| set.address)
                 }
                 Pointer::Unused => 0,
             };

@@ -8,9 +8,11 @@ use super::write::{Cursor, DynamicBuffer, Piece, Target, write_set};
 use super::{ALIGNMENT, DESCRIPTOR_SIZE, MAX_SET_BYTES};
 use crate::device::{self, Device};
 use crate::error::VkResult;
-use crate::host::{HostAllocator, HostVec};
+use crate::host::{self, HostAllocator, HostVec};
+use crate::image::descriptor::{SAMPLER_SIZE, STORAGE_SIZE, TEXEL_BUFFER_SIZE, TEXTURE_SIZE};
 use crate::object::{self, Object};
 use crate::physical_device::limits;
+use crate::sampler::Sampler;
 use crate::shared::Shared;
 use crate::{debug, entry};
 
@@ -42,6 +44,10 @@ pub(crate) struct Layout {
     size: u32,
     /// Dynamic buffers.
     dynamic_count: u32,
+    /// Descriptors of immutable samplers.
+    immutable: HostVec<[u8; SAMPLER_SIZE]>,
+    /// Whether images or samplers may be written after the set is bound.
+    late: bool,
 }
 
 /// A binding.
@@ -56,6 +62,8 @@ pub(crate) struct Binding {
     pub(crate) start: u32,
     /// A set may have fewer elements.
     pub(crate) variable: bool,
+    /// Where its immutable samplers begin in the layout's list, if it has any.
+    immutable: u32,
 }
 
 impl Binding {
@@ -69,6 +77,7 @@ impl Binding {
             count: 0,
             start,
             variable: false,
+            immutable: 0,
         }
     }
 
@@ -109,7 +118,21 @@ pub(crate) enum Kind {
     Dynamic,
     /// Bytes, in the set's memory.
     Inline,
-    /// Not at all: images, samplers, texel buffers and what else this driver does not have.
+    /// An image that is sampled, in the set's memory as all that follow.
+    Texture,
+    /// A sampler.
+    Sampler,
+    /// A sampler that the layout gives.
+    FixedSampler,
+    /// An image with its sampler.
+    Combined,
+    /// An image whose sampler the layout gives.
+    FixedCombined,
+    /// An image that is loaded from and stored to.
+    Storage,
+    /// A texel buffer.
+    TexelBuffer,
+    /// Not at all: what this driver does not have.
     Absent,
 }
 
@@ -120,7 +143,34 @@ impl Kind {
             vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC
             | vk::DescriptorType::STORAGE_BUFFER_DYNAMIC => Kind::Dynamic,
             vk::DescriptorType::INLINE_UNIFORM_BLOCK => Kind::Inline,
+            vk::DescriptorType::SAMPLED_IMAGE | vk::DescriptorType::INPUT_ATTACHMENT => {
+                Kind::Texture
+            }
+            vk::DescriptorType::SAMPLER => Kind::Sampler,
+            vk::DescriptorType::COMBINED_IMAGE_SAMPLER => Kind::Combined,
+            vk::DescriptorType::STORAGE_IMAGE => Kind::Storage,
+            vk::DescriptorType::UNIFORM_TEXEL_BUFFER | vk::DescriptorType::STORAGE_TEXEL_BUFFER => {
+                Kind::TexelBuffer
+            }
             _ => Kind::Absent,
+        }
+    }
+
+    /// The same where the layout gives the samplers.
+    fn fixed(self) -> Kind {
+        match self {
+            Kind::Sampler => Kind::FixedSampler,
+            Kind::Combined => Kind::FixedCombined,
+            other => other,
+        }
+    }
+
+    /// As a descriptor type says it, wherever samplers come from.
+    pub(super) fn plain(self) -> Kind {
+        match self {
+            Kind::FixedSampler => Kind::Sampler,
+            Kind::FixedCombined => Kind::Combined,
+            other => other,
         }
     }
 
@@ -130,8 +180,21 @@ impl Kind {
         match self {
             Kind::Buffer => DESCRIPTOR_SIZE,
             Kind::Inline => 1,
+            Kind::Texture => TEXTURE_SIZE as u32,
+            Kind::Sampler | Kind::FixedSampler => SAMPLER_SIZE as u32,
+            Kind::Combined | Kind::FixedCombined => (TEXTURE_SIZE + SAMPLER_SIZE) as u32,
+            Kind::Storage => STORAGE_SIZE as u32,
+            Kind::TexelBuffer => TEXEL_BUFFER_SIZE as u32,
             Kind::Dynamic | Kind::Absent => 0,
         }
+    }
+
+    /// Whether its records are gathered into tables that the texture unit reads.
+    pub(crate) fn is_gathered(self) -> bool {
+        !matches!(
+            self,
+            Kind::Buffer | Kind::Dynamic | Kind::Inline | Kind::Absent
+        )
     }
 
     /// Whether both kinds are kept in the same memory, that of the set or that of the host.
@@ -144,7 +207,7 @@ impl Kind {
     pub(crate) fn step(self) -> u32 {
         match self {
             Kind::Dynamic => 1,
-            Kind::Buffer | Kind::Inline | Kind::Absent => self.stride(),
+            _ => self.stride(),
         }
     }
 
@@ -206,9 +269,9 @@ impl Extent {
         let others = self.descriptors - kind.descriptors(count);
         let descriptors = u64::from(limits::DESCRIPTORS).saturating_sub(others);
         let most = match kind {
-            Kind::Buffer => descriptors.min(bytes / u64::from(DESCRIPTOR_SIZE)),
             Kind::Inline => bytes.min(u64::from(limits::INLINE_UNIFORM_BYTES)),
             Kind::Dynamic | Kind::Absent => descriptors,
+            _ => descriptors.min(bytes / u64::from(kind.stride())),
         };
         u32::try_from(most).unwrap_or(u32::MAX)
     }
@@ -239,6 +302,23 @@ unsafe fn bindings<'a>(
     listed.map(|(at, binding)| (*binding, flags.get(at).copied().unwrap_or_default()))
 }
 
+/// The immutable samplers of a binding; none where it has none.
+///
+/// # Safety
+/// The structure is valid for `'a`.
+unsafe fn immutable_samplers<'a>(
+    binding: &vk::DescriptorSetLayoutBinding<'a>,
+) -> &'a [vk::Sampler] {
+    // For other types the pointer is ignored.
+    match Kind::of(binding.descriptor_type) {
+        // SAFETY: the caller's promise.
+        Kind::Sampler | Kind::Combined if !binding.p_immutable_samplers.is_null() => unsafe {
+            entry::slice(binding.p_immutable_samplers, binding.descriptor_count)
+        },
+        _ => &[],
+    }
+}
+
 impl Layout {
     /// # Safety
     /// The structure is valid.
@@ -265,15 +345,39 @@ impl Layout {
         let room = last.map_or(0, |last| most.min((last as usize).saturating_add(1)));
         all.try_reserve_exact(room.max(info.binding_count as usize))
             .map_err(|_| crate::host::OUT_OF_HOST)?;
+        let mut immutable = host.vec();
+        let mut late = false;
         // SAFETY: the caller's promise.
-        all.extend(unsafe { bindings(info) }.map(|(binding, flags)| Binding {
-            number: binding.binding,
-            kind: Kind::of(binding.descriptor_type),
-            descriptor_type: binding.descriptor_type,
-            count: binding.descriptor_count,
-            start: 0,
-            variable: flags.contains(vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT),
-        }));
+        for (binding, flags) in unsafe { bindings(info) } {
+            let mut kind = Kind::of(binding.descriptor_type);
+            // SAFETY: as above.
+            let samplers = unsafe { immutable_samplers(&binding) };
+            let first = immutable.len() as u32;
+            if !samplers.is_empty() {
+                kind = kind.fixed();
+                immutable
+                    .try_reserve(samplers.len())
+                    .map_err(|_| host::OUT_OF_HOST)?;
+                // SAFETY: as above.
+                immutable.extend(
+                    samplers
+                        .iter()
+                        .map(|sampler| unsafe { object::get::<Sampler>(*sampler).descriptor }),
+                );
+            }
+            late |=
+                flags.contains(vk::DescriptorBindingFlags::UPDATE_AFTER_BIND) && kind.is_gathered();
+            // There is room.
+            all.push(Binding {
+                number: binding.binding,
+                kind,
+                descriptor_type: binding.descriptor_type,
+                count: binding.descriptor_count,
+                start: 0,
+                variable: flags.contains(vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT),
+                immutable: first,
+            });
+        }
         all.sort_unstable_by_key(|binding: &Binding| binding.number);
         fill_gaps(&mut all);
         let direct = all
@@ -288,7 +392,7 @@ impl Layout {
                     binding.start = dynamic_count;
                     dynamic_count += binding.count;
                 }
-                Kind::Buffer | Kind::Inline | Kind::Absent => {
+                _ => {
                     binding.start = size;
                     // Fits: the sum was checked above.
                     size += binding.kind.bytes(binding.count) as u32;
@@ -300,7 +404,40 @@ impl Layout {
             direct,
             size,
             dynamic_count,
+            immutable,
+            late,
         })
+    }
+
+    /// Whether images or samplers may be written after the set is bound.
+    pub(crate) fn is_late(&self) -> bool {
+        self.late
+    }
+
+    /// Puts the immutable samplers into the memory of a new set, as far as it reaches.
+    ///
+    /// # Safety
+    /// The memory is valid for so many bytes and used by nobody else.
+    pub(crate) unsafe fn initialise(&self, memory: *mut u8, size: u32) {
+        for binding in &self.bindings {
+            let skip = match binding.kind {
+                Kind::FixedSampler => 0,
+                Kind::FixedCombined => TEXTURE_SIZE as u32,
+                _ => continue,
+            };
+            let samplers = self.immutable.iter().skip(binding.immutable as usize);
+            for (element, sampler) in samplers.take(binding.count as usize).enumerate() {
+                let start = binding.start + element as u32 * binding.kind.stride() + skip;
+                if start + SAMPLER_SIZE as u32 > size {
+                    break;
+                }
+                // SAFETY: inside the memory; the caller's promise.
+                unsafe {
+                    let to = memory.add(start as usize).cast::<[u8; SAMPLER_SIZE]>();
+                    to.write_unaligned(*sampler);
+                }
+            }
+        }
     }
 
     /// Bytes of a set's memory, a multiple of 16. Sets with fewer elements of a variable binding
@@ -343,7 +480,7 @@ impl Layout {
         let fits = |binding: &&Binding| {
             let room = match binding.kind {
                 Kind::Dynamic => dynamic_count,
-                Kind::Buffer | Kind::Inline | Kind::Absent => size,
+                _ => size,
             };
             binding.all().end() <= u64::from(room)
         };
@@ -383,10 +520,21 @@ impl Layout {
         dynamic_start: u32,
     ) -> impl Iterator<Item = BindingLayout> {
         self.bindings.iter().filter_map(move |binding| {
-            let (place, kind) = match binding.kind {
-                Kind::Buffer => (Place::Set(set as u8), BindingKind::Buffer),
-                Kind::Inline => (Place::Set(set as u8), BindingKind::InlineUniform),
-                Kind::Dynamic => (Place::Dynamic, BindingKind::Buffer),
+            let place = match binding.kind {
+                Kind::Dynamic => Place::Dynamic,
+                _ => Place::Set(set as u8),
+            };
+            let kind = match binding.kind {
+                Kind::Buffer | Kind::Dynamic => BindingKind::Buffer,
+                Kind::Inline => BindingKind::InlineUniform,
+                Kind::Texture => BindingKind::Texture,
+                Kind::Sampler | Kind::FixedSampler => BindingKind::Sampler,
+                Kind::Combined | Kind::FixedCombined => BindingKind::CombinedImageSampler,
+                Kind::Storage => BindingKind::StorageImage,
+                Kind::TexelBuffer => match binding.descriptor_type {
+                    vk::DescriptorType::UNIFORM_TEXEL_BUFFER => BindingKind::UniformTexelBuffer,
+                    _ => BindingKind::StorageTexelBuffer,
+                },
                 Kind::Absent => return None,
             };
             let offset = match binding.kind {
@@ -398,8 +546,16 @@ impl Layout {
                 binding: binding.number,
                 place,
                 offset,
-                stride: DESCRIPTOR_SIZE,
-                count: binding.count,
+                stride: match binding.kind {
+                    Kind::Dynamic => DESCRIPTOR_SIZE,
+                    // The block is not an array.
+                    Kind::Inline => DESCRIPTOR_SIZE,
+                    other => other.stride(),
+                },
+                count: match binding.variable {
+                    true => 0,
+                    false => binding.count,
+                },
                 kind,
             })
         })

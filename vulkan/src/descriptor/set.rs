@@ -8,6 +8,7 @@ use ash::vk;
 use super::layout::Layout;
 use super::template::UpdateTemplate;
 use super::write::{DynamicBuffer, Target, copy_set, write_set};
+use crate::command::BoundSet;
 use crate::entry;
 use crate::host::HostVec;
 use crate::object::{self, Object};
@@ -70,8 +71,17 @@ impl DescriptorSet {
     }
 
     /// The GPU's address of its memory.
+    #[cfg(test)]
     pub(crate) fn address(&self) -> u64 {
         self.memory.address
+    }
+
+    /// As command buffers keep it.
+    pub(crate) fn bound(&self) -> BoundSet {
+        let Memory {
+            cpu, address, size, ..
+        } = self.memory;
+        BoundSet::new(address, cpu, size, self.layout.is_late())
     }
 
     pub(super) fn memory(&self) -> Memory {

@@ -4,7 +4,7 @@
 use ash::vk;
 
 use super::layout::{Kind, Layout, SetLayout};
-use super::write::{DynamicBuffer, Piece, Target, not_a_buffer, nowhere, too_few};
+use super::write::{DynamicBuffer, Piece, Target, nowhere, too_few};
 use crate::device::{self, Device};
 use crate::entry;
 use crate::error::VkResult;
@@ -158,8 +158,8 @@ impl UpdateTemplate {
             let from = data.wrapping_add(write.offset);
             // SAFETY: in the memory; the caller's promise.
             unsafe {
-                if let Err(handle) = target.put(write.piece, from, write.stride) {
-                    not_a_buffer(handle);
+                if let Err(wrong) = target.put(write.piece, from, write.stride) {
+                    wrong.stop();
                 }
             }
         }

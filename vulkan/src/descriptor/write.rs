@@ -6,8 +6,13 @@ use ash::vk;
 use super::DESCRIPTOR_SIZE;
 use super::layout::{Binding, Kind, Layout};
 use crate::buffer::Buffer;
+use crate::buffer_view::BufferView;
+use crate::image::ImageView;
+use crate::image::descriptor::TEXTURE_SIZE;
+use crate::object::{self, Object};
 use crate::physical_device::limits;
-use crate::{debug, entry, object};
+use crate::sampler::Sampler;
+use crate::{debug, entry};
 
 /// A buffer whose address is not final: an offset is added when its set is bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -115,9 +120,9 @@ impl Target {
     /// Where pieces of a kind must end.
     pub(super) fn end(&self, kind: Kind) -> u64 {
         match kind {
-            Kind::Buffer | Kind::Inline => self.size.into(),
             Kind::Dynamic => self.dynamic_count.into(),
             Kind::Absent => u64::MAX,
+            _ => self.size.into(),
         }
     }
 
@@ -145,7 +150,7 @@ impl Target {
     /// aligned; the bytes of an inline uniform block follow one another.
     ///
     /// # Errors
-    /// A handle that is not a buffer's; what comes before it is written.
+    /// A handle of another kind of object; what comes before it is written.
     ///
     /// # Safety
     /// The piece is in the memory, and `from` is valid for its elements.
@@ -155,7 +160,7 @@ impl Target {
         piece: Piece,
         from: *const u8,
         stride: usize,
-    ) -> Result<(), vk::Buffer> {
+    ) -> Result<(), Wrong> {
         let count = piece.count as usize;
         // SAFETY: in the memory, the caller's promise.
         unsafe {
@@ -178,9 +183,57 @@ impl Target {
                     self.at(piece.start).copy_from_nonoverlapping(from, count);
                     Ok(())
                 }
-                Kind::Absent => Ok(()),
+                Kind::Absent | Kind::FixedSampler => Ok(()),
+                _ => self.put_objects(piece, from, stride),
             }
         }
+    }
+
+    /// Writes the elements of a piece that are images, samplers or texel buffers.
+    ///
+    /// # Errors
+    /// As [`Target::put`].
+    ///
+    /// # Safety
+    /// As [`Target::put`].
+    unsafe fn put_objects(
+        &self,
+        piece: Piece,
+        from: *const u8,
+        stride: usize,
+    ) -> Result<(), Wrong> {
+        let step = piece.kind.stride() as usize;
+        // SAFETY: in the memory, the caller's promise.
+        let to = unsafe { self.at(piece.start) };
+        for index in 0..piece.count as usize {
+            let from = from.wrapping_add(index.wrapping_mul(stride));
+            // SAFETY: as above; handles are null or of live objects by the specification.
+            unsafe {
+                let to = to.add(index * step);
+                if piece.kind == Kind::TexelBuffer {
+                    let view = from.cast::<vk::BufferView>().read_unaligned();
+                    copy_from(to, view, |view: &BufferView| &view.descriptor)?;
+                    continue;
+                }
+                let info = from.cast::<vk::DescriptorImageInfo>().read_unaligned();
+                match piece.kind {
+                    Kind::Texture | Kind::FixedCombined => {
+                        copy_from(to, info.image_view, |view: &ImageView| &view.texture)?;
+                    }
+                    Kind::Sampler => {
+                        copy_from(to, info.sampler, |sampler: &Sampler| &sampler.descriptor)?;
+                    }
+                    Kind::Combined => {
+                        copy_from(to, info.image_view, |view: &ImageView| &view.texture)?;
+                        copy_from(to.add(TEXTURE_SIZE), info.sampler, |sampler: &Sampler| {
+                            &sampler.descriptor
+                        })?;
+                    }
+                    _ => copy_from(to, info.image_view, |view: &ImageView| &view.storage)?,
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Carries out a write as nearly all are: of buffers in a binding that is all there. Whether it
@@ -217,7 +270,7 @@ impl Target {
                     let stride = size_of::<vk::DescriptorBufferInfo>();
                     self.put(piece, from.cast(), stride).is_ok()
                 }
-                Kind::Inline | Kind::Absent => false,
+                _ => false,
             }
         }
     }
@@ -236,7 +289,7 @@ unsafe fn each(
     from: *const u8,
     stride: usize,
     mut run: impl FnMut(usize, DynamicBuffer),
-) -> Result<(), vk::Buffer> {
+) -> Result<(), Wrong> {
     for index in 0..count {
         let info = from.wrapping_add(index.wrapping_mul(stride));
         // SAFETY: the caller's promise.
@@ -275,10 +328,10 @@ pub(super) fn too_few(piece: Piece) {
 /// # Safety
 /// The handle is null or of a live object.
 #[inline(always)]
-unsafe fn locate(info: &vk::DescriptorBufferInfo) -> Result<DynamicBuffer, vk::Buffer> {
+unsafe fn locate(info: &vk::DescriptorBufferInfo) -> Result<DynamicBuffer, Wrong> {
     // SAFETY: the caller's promise.
     let buffer = unsafe { object::find_optional::<Buffer>(info.buffer) };
-    let Some(buffer) = buffer.map_err(|_| info.buffer)? else {
+    let Some(buffer) = buffer.map_err(|_| Wrong::of(info.buffer))? else {
         return Ok(DynamicBuffer::default());
     };
     let offset = info.offset.min(buffer.size);
@@ -290,14 +343,52 @@ unsafe fn locate(info: &vk::DescriptorBufferInfo) -> Result<DynamicBuffer, vk::B
     })
 }
 
-/// Stops the entry point for a handle that is not a buffer's.
+/// Writes the descriptor that an object has ready, zeros for none.
+///
+/// # Errors
+/// The handle, when it is of another kind of object.
 ///
 /// # Safety
-/// The handle is null or of a live object.
-#[cold]
-pub(super) unsafe fn not_a_buffer(handle: vk::Buffer) {
+/// There is room, and the handle is null or of a live object.
+#[inline(always)]
+unsafe fn copy_from<T: Object, const SIZE: usize>(
+    to: *mut u8,
+    handle: T::Handle,
+    descriptor: impl FnOnce(&T) -> &[u8; SIZE],
+) -> Result<(), Wrong> {
     // SAFETY: the caller's promise.
-    unsafe { object::get::<Buffer>(handle) };
+    let found = unsafe { object::find_optional::<T>(handle) };
+    let to = to.cast::<[u8; SIZE]>();
+    // SAFETY: as above.
+    unsafe {
+        match found.map_err(|_| Wrong::of(handle))? {
+            Some(found) => to.write_unaligned(*descriptor(found)),
+            None => to.write_unaligned([0; SIZE]),
+        }
+    }
+    Ok(())
+}
+
+/// A handle of another kind of object than a descriptor is of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wrong {
+    handle: u64,
+    kind: vk::ObjectType,
+}
+
+impl Wrong {
+    fn of<H: vk::Handle>(handle: H) -> Wrong {
+        Wrong {
+            handle: handle.as_raw(),
+            kind: H::TYPE,
+        }
+    }
+
+    /// Stops the entry point.
+    #[cold]
+    pub(super) fn stop(self) -> ! {
+        panic!("the handle {:#x} is no {:?}", self.handle, self.kind);
+    }
 }
 
 /// A place in a layout from which elements are counted, across bindings: what exceeds a binding
@@ -347,13 +438,13 @@ impl<'a> Cursor<'a> {
     /// The next elements of a kind, at most so many and at least one; nothing when there are none.
     pub(super) fn next(&mut self, kind: Kind, most: u32) -> Option<Piece> {
         let (found, room) = self.here()?;
-        if found != kind || most == 0 {
+        if found.plain() != kind.plain() || most == 0 {
             return None;
         }
         let binding = self.bindings.first()?;
         let piece = Piece {
-            kind,
-            start: binding.start + self.element * kind.step(),
+            kind: found,
+            start: binding.start + self.element * found.step(),
             count: room.min(most),
         };
         self.element += piece.count;
@@ -417,13 +508,25 @@ unsafe fn write_pieces(layout: &Layout, target: &Target, write: &vk::WriteDescri
                 None => return,
             }
         }
-        _ if write.p_buffer_info.is_null() => return,
-        _ => (
+        Kind::Buffer | Kind::Dynamic => (
             write.p_buffer_info.cast::<u8>(),
             size_of::<vk::DescriptorBufferInfo>(),
             write.descriptor_count,
         ),
+        Kind::TexelBuffer => (
+            write.p_texel_buffer_view.cast::<u8>(),
+            size_of::<vk::BufferView>(),
+            write.descriptor_count,
+        ),
+        _ => (
+            write.p_image_info.cast::<u8>(),
+            size_of::<vk::DescriptorImageInfo>(),
+            write.descriptor_count,
+        ),
     };
+    if from.is_null() {
+        return;
+    }
     let mut done = 0;
     while done < total {
         let Some(piece) = cursor.next(kind, total - done) else {
@@ -433,8 +536,8 @@ unsafe fn write_pieces(layout: &Layout, target: &Target, write: &vk::WriteDescri
             let from = from.wrapping_add(stride * done as usize);
             // SAFETY: as many elements as the structure says; the caller's promise.
             unsafe {
-                if let Err(handle) = target.put(piece, from, stride) {
-                    not_a_buffer(handle);
+                if let Err(wrong) = target.put(piece, from, stride) {
+                    wrong.stop();
                 }
             }
         } else {
@@ -476,12 +579,7 @@ pub(super) unsafe fn copy_set(
         }
         // SAFETY: inside the memory of either set; the two may be one.
         unsafe {
-            match kind {
-                Kind::Buffer | Kind::Inline => {
-                    let from = source.1.at(read.start);
-                    let to = target.1.at(written.start);
-                    to.copy_from(from, count as usize * kind.stride() as usize);
-                }
+            match written.kind {
                 Kind::Dynamic => {
                     let from = source.1.dynamic_at(read.start);
                     target
@@ -489,7 +587,21 @@ pub(super) unsafe fn copy_set(
                         .dynamic_at(written.start)
                         .copy_from(from, count as usize);
                 }
-                Kind::Absent => {}
+                Kind::Absent | Kind::FixedSampler => {}
+                // The sampler stays the layout's.
+                Kind::FixedCombined => {
+                    let step = written.kind.stride() as usize;
+                    for element in 0..count as usize {
+                        let from = source.1.at(read.start).add(element * step);
+                        let to = target.1.at(written.start).add(element * step);
+                        to.copy_from(from, TEXTURE_SIZE);
+                    }
+                }
+                kind => {
+                    let from = source.1.at(read.start);
+                    let to = target.1.at(written.start);
+                    to.copy_from(from, count as usize * kind.stride() as usize);
+                }
             }
         }
     }

@@ -19,8 +19,8 @@ use crate::object::{self, Object};
 pub(crate) struct ImageView {
     /// As shaders sample it.
     pub(crate) texture: [u8; TEXTURE_SIZE],
-    /// As shaders load and store it; nothing for formats that cannot be stored.
-    pub(crate) storage: Option<[u8; STORAGE_SIZE]>,
+    /// As shaders load and store it; zeros for formats that cannot be stored.
+    pub(crate) storage: [u8; STORAGE_SIZE],
 }
 
 impl Object for ImageView {
@@ -97,18 +97,28 @@ impl ImageView {
             return Err(refused(&"levels or layers that the image has not"));
         }
         let extents = extents(image, shown);
-        let texture_record = texture_record(image, plane, shown)?;
+        let record = texture_record(image, plane, shown)?;
         let storage = match format::stores(format) {
-            true => Some(descriptor::storage(
-                &texture_record,
-                extents,
-                &store_record(image, plane, shown)?,
-                addressing(image, plane, shown),
-            )),
-            false => None,
+            true => {
+                // Faces are layers for loads and stores.
+                let layers = match shown.kind {
+                    vk::ImageViewType::CUBE | vk::ImageViewType::CUBE_ARRAY => Shown {
+                        kind: vk::ImageViewType::TYPE_2D_ARRAY,
+                        ..shown
+                    },
+                    _ => shown,
+                };
+                descriptor::storage(
+                    &texture_record(image, plane, layers)?,
+                    extents,
+                    &store_record(image, plane, shown)?,
+                    addressing(image, plane, shown),
+                )
+            }
+            false => [0; STORAGE_SIZE],
         };
         Ok(ImageView {
-            texture: descriptor::texture(&texture_record, extents),
+            texture: descriptor::texture(&record, extents),
             storage,
         })
     }
