@@ -56,6 +56,8 @@ pub(crate) struct Binding {
     pub(crate) number: u32,
     pub(crate) kind: Kind,
     pub(crate) descriptor_type: vk::DescriptorType,
+    /// The same for buffers in the set's memory, [`NO_TYPE`] for all others.
+    pub(crate) in_set: vk::DescriptorType,
     /// Elements; bytes of an inline uniform block.
     pub(crate) count: u32,
     /// Where the first is: an offset in the set's memory, or an index of a dynamic buffer.
@@ -68,14 +70,14 @@ pub(crate) struct Binding {
 
 impl Binding {
     /// What is at a number that the application gave no binding.
-    fn nothing(number: u32, start: u32) -> Binding {
+    fn nothing(number: u32) -> Binding {
         Binding {
             number,
             kind: Kind::Absent,
-            // No one writes descriptors of this type.
-            descriptor_type: vk::DescriptorType::from_raw(-1),
+            descriptor_type: NO_TYPE,
+            in_set: NO_TYPE,
             count: 0,
-            start,
+            start: 0,
             variable: false,
             immutable: 0,
         }
@@ -100,11 +102,14 @@ fn fill_gaps(all: &mut HostVec<Binding>) {
         if number.saturating_sub(next) as usize > all.capacity() - all.len() {
             break;
         }
-        all.extend((next..number).map(|number| Binding::nothing(number, 0)));
+        all.extend((next..number).map(|number| Binding::nothing(number)));
         next = number.saturating_add(1);
     }
     all.sort_unstable_by_key(|binding| binding.number);
 }
+
+/// What no descriptor is.
+const NO_TYPE: vk::DescriptorType = vk::DescriptorType::from_raw(-1);
 
 /// Most bindings that are added to a layout so that numbers can be indices.
 const MOST_FILLED: usize = 32;
@@ -372,6 +377,10 @@ impl Layout {
                 number: binding.binding,
                 kind,
                 descriptor_type: binding.descriptor_type,
+                in_set: match kind {
+                    Kind::Buffer => binding.descriptor_type,
+                    _ => NO_TYPE,
+                },
                 count: binding.descriptor_count,
                 start: 0,
                 variable: flags.contains(vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT),
@@ -465,9 +474,8 @@ impl Layout {
     /// The bindings that the application listed, by number.
     #[cfg(test)]
     pub(crate) fn bindings(&self) -> impl Iterator<Item = &Binding> {
-        let nothing = Binding::nothing(0, 0).descriptor_type;
-        let mut all = self.bindings.iter();
-        std::iter::from_fn(move || all.find(|binding| binding.descriptor_type != nothing))
+        let all = self.bindings.iter();
+        all.filter(|binding| binding.descriptor_type != NO_TYPE)
     }
 
     /// The first bindings whose index is their number and whose elements are all in memory of so

@@ -108,15 +108,15 @@ impl DescriptorSet {
     }
 }
 
-/// Carries out writes up to the first that is anything but plain ([`Target::write_plain`]); how
-/// many.
+/// Carries out writes up to the first that is neither [`Target::write_one`]'s nor
+/// [`Target::write_some`]'s; how many.
 ///
 /// # Safety
 /// They are valid by the specification.
 #[inline(always)]
 unsafe fn write_plain(writes: &[vk::WriteDescriptorSet<'_>]) -> usize {
     // Writes of one set mostly follow one another.
-    let (mut set, mut target) = (vk::DescriptorSet::null(), Target::NONE);
+    let (mut set, mut target, mut there) = (vk::DescriptorSet::null(), Target::NONE, None);
     for (done, write) in writes.iter().enumerate() {
         // SAFETY: the caller's promise.
         unsafe {
@@ -124,9 +124,9 @@ unsafe fn write_plain(writes: &[vk::WriteDescriptorSet<'_>]) -> usize {
                 let Ok(Some(other)) = object::find_optional::<DescriptorSet>(write.dst_set) else {
                     return done;
                 };
-                (set, target) = (write.dst_set, other.target);
+                (set, target, there) = (write.dst_set, other.target, Some(&other.target));
             }
-            if !target.write_plain(write) {
+            if !target.write_one(write) && !there.is_some_and(|target| target.write_some(write)) {
                 return done;
             }
         }
@@ -144,8 +144,34 @@ pub(crate) unsafe extern "system" fn update_descriptor_sets(
 ) {
     // SAFETY: valid by the specification.
     unsafe {
+        // One write is a case of its own because many programs make nothing but such calls, and
+        // the few instructions that the loop needs around it show.
+        if write_count == 1
+            && copy_count == 0
+            && let Some(write) = writes.as_ref()
+            && let Ok(Some(set)) = object::find_optional::<DescriptorSet>(write.dst_set)
+            && set.target.write_one(write)
+        {
+            return;
+        }
+        update_many(write_count, writes, copy_count, copies);
+    }
+}
+
+/// Carries out writes and copies, plain writes without a guard: nothing in them panics.
+///
+/// # Safety
+/// They are valid by the specification.
+#[inline(never)]
+unsafe fn update_many(
+    write_count: u32,
+    writes: *const vk::WriteDescriptorSet<'_>,
+    copy_count: u32,
+    copies: *const vk::CopyDescriptorSet<'_>,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
         let writes = entry::slice(writes, write_count);
-        // Without a guard, because nothing in it panics.
         let done = write_plain(writes);
         if done != writes.len() || copy_count != 0 {
             update(&writes[done..], entry::slice(copies, copy_count));

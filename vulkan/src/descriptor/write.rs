@@ -126,24 +126,19 @@ impl Target {
         }
     }
 
-    /// The memory at an offset.
+    /// Where a piece begins: bytes, or a [`DynamicBuffer`].
     ///
     /// # Safety
-    /// The offset is in the memory, or its end.
-    #[inline]
-    unsafe fn at(&self, offset: u32) -> *mut u8 {
+    /// The piece is in the memory.
+    #[inline(always)]
+    unsafe fn place(&self, kind: Kind, start: u32) -> *mut u8 {
         // SAFETY: the caller's promise.
-        unsafe { self.bytes.add(offset as usize) }
-    }
-
-    /// The dynamic buffer of an index.
-    ///
-    /// # Safety
-    /// The index is that of one, or of the end.
-    #[inline]
-    unsafe fn dynamic_at(&self, index: u32) -> *mut DynamicBuffer {
-        // SAFETY: the caller's promise.
-        unsafe { self.dynamic.add(index as usize) }
+        unsafe {
+            match kind {
+                Kind::Dynamic => self.dynamic.add(start as usize).cast(),
+                _ => self.bytes.add(start as usize),
+            }
+        }
     }
 
     /// Writes the elements of a piece from an application's array, whose elements need not be
@@ -154,126 +149,175 @@ impl Target {
     ///
     /// # Safety
     /// The piece is in the memory, and `from` is valid for its elements.
-    #[inline]
+    #[inline(always)]
     pub(super) unsafe fn put(
         &self,
         piece: Piece,
         from: *const u8,
         stride: usize,
     ) -> Result<(), Wrong> {
-        let count = piece.count as usize;
         // SAFETY: in the memory, the caller's promise.
         unsafe {
-            match piece.kind {
-                Kind::Buffer => {
-                    let to = self
-                        .at(piece.start)
-                        .cast::<[u8; DESCRIPTOR_SIZE as usize]>();
-                    each(count, from, stride, |index, buffer| {
-                        put_buffer(to.add(index), buffer);
-                    })
-                }
-                Kind::Dynamic => {
-                    let to = self.dynamic_at(piece.start);
-                    each(count, from, stride, |index, buffer| {
-                        to.add(index).write(buffer)
-                    })
-                }
-                Kind::Inline => {
-                    self.at(piece.start).copy_from_nonoverlapping(from, count);
-                    Ok(())
-                }
-                Kind::Absent | Kind::FixedSampler => Ok(()),
-                _ => self.put_objects(piece, from, stride),
-            }
+            let to = self.place(piece.kind, piece.start);
+            put(piece.kind, to, from, piece.count as usize, stride)
         }
     }
 
-    /// Writes the elements of a piece that are images, samplers or texel buffers.
+    /// Carries out a write as nearly all are: of one buffer that exists and is not huge, in a
+    /// binding that is all there. Whether it did.
     ///
-    /// # Errors
-    /// As [`Target::put`].
+    /// There is no message in here and no panic. This is the shortest way that checks everything:
+    /// nearly every comparison is with memory, and every one is a branch that is never taken.
     ///
     /// # Safety
-    /// As [`Target::put`].
-    unsafe fn put_objects(
-        &self,
-        piece: Piece,
-        from: *const u8,
-        stride: usize,
-    ) -> Result<(), Wrong> {
-        let step = piece.kind.stride() as usize;
-        // SAFETY: in the memory, the caller's promise.
-        let to = unsafe { self.at(piece.start) };
-        for index in 0..piece.count as usize {
-            let from = from.wrapping_add(index.wrapping_mul(stride));
-            // SAFETY: as above; handles are null or of live objects by the specification.
-            unsafe {
-                let to = to.add(index * step);
-                if piece.kind == Kind::TexelBuffer {
-                    let view = from.cast::<vk::BufferView>().read_unaligned();
-                    copy_from(to, view, |view: &BufferView| &view.descriptor)?;
-                    continue;
-                }
-                let info = from.cast::<vk::DescriptorImageInfo>().read_unaligned();
-                match piece.kind {
-                    Kind::Texture | Kind::FixedCombined => {
-                        copy_from(to, info.image_view, |view: &ImageView| &view.texture)?;
-                    }
-                    Kind::Sampler => {
-                        copy_from(to, info.sampler, |sampler: &Sampler| &sampler.descriptor)?;
-                    }
-                    Kind::Combined => {
-                        copy_from(to, info.image_view, |view: &ImageView| &view.texture)?;
-                        copy_from(to.add(TEXTURE_SIZE), info.sampler, |sampler: &Sampler| {
-                            &sampler.descriptor
-                        })?;
-                    }
-                    _ => copy_from(to, info.image_view, |view: &ImageView| &view.storage)?,
-                }
-            }
+    /// As for [`write_set`].
+    #[inline(always)]
+    pub(super) unsafe fn write_one(&self, write: &vk::WriteDescriptorSet<'_>) -> bool {
+        let Some(binding) = self.whole(write.dst_binding) else {
+            return false;
+        };
+        let (element, info) = (write.dst_array_element, write.p_buffer_info);
+        if binding.in_set != write.descriptor_type
+            || element >= binding.count
+            || write.descriptor_count != 1
+            || info.is_null()
+        {
+            return false;
         }
-        Ok(())
+        // SAFETY: the element is in the memory; the caller's promise.
+        unsafe {
+            let info = &*info;
+            let Ok(Some(buffer)) = object::find_optional::<Buffer>(info.buffer) else {
+                return false;
+            };
+            if info.offset > buffer.size {
+                return false;
+            }
+            let size = info.range.min(buffer.size - info.offset);
+            if size > u64::from(limits::STORAGE_BUFFER_RANGE) {
+                return false;
+            }
+            let to = self
+                .bytes
+                .add((binding.start + element * DESCRIPTOR_SIZE) as usize);
+            put_buffer(to, buffer.address.wrapping_add(info.offset), size as u32);
+        }
+        true
     }
 
-    /// Carries out a write as nearly all are: of buffers in a binding that is all there. Whether it
-    /// did; if not, some of the descriptors may be written.
+    /// Carries out a write of buffers in a binding that is all there. Whether it did; if not, some
+    /// of the descriptors may be written.
     ///
     /// There is no message in here and no panic.
     ///
     /// # Safety
     /// As for [`write_set`].
-    #[inline(always)]
-    pub(super) unsafe fn write_plain(&self, write: &vk::WriteDescriptorSet<'_>) -> bool {
-        let (element, count) = (write.dst_array_element, write.descriptor_count);
-        let from = write.p_buffer_info;
+    #[inline(never)]
+    pub(super) unsafe fn write_some(&self, write: &vk::WriteDescriptorSet<'_>) -> bool {
         let Some(binding) = self.whole(write.dst_binding) else {
             return false;
         };
+        let (element, count) = (write.dst_array_element, write.descriptor_count);
         let inside = u64::from(element) + u64::from(count) <= u64::from(binding.count);
-        if binding.descriptor_type != write.descriptor_type || !inside || from.is_null() {
+        let from = write.p_buffer_info.cast::<u8>();
+        if binding.descriptor_type != write.descriptor_type
+            || !inside
+            || from.is_null()
+            || !matches!(binding.kind, Kind::Buffer | Kind::Dynamic)
+        {
             return false;
         }
-        let start = binding.start + element * binding.kind.step();
+        let piece = Piece {
+            kind: binding.kind,
+            start: binding.start + element * binding.kind.step(),
+            count,
+        };
+        let stride = size_of::<vk::DescriptorBufferInfo>();
         // SAFETY: the elements are in the memory; the caller's promise.
+        unsafe { self.put(piece, from, stride) }.is_ok()
+    }
+}
+
+/// Writes elements of a kind from an application's array.
+///
+/// # Errors
+/// The first handle of another kind of object; what comes before it is written.
+///
+/// # Safety
+/// There is room for so many elements, and `from` is valid for them.
+#[inline(always)]
+unsafe fn put(
+    kind: Kind,
+    to: *mut u8,
+    from: *const u8,
+    count: usize,
+    stride: usize,
+) -> Result<(), Wrong> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match kind {
+            Kind::Buffer => each(count, from, stride, |index, buffer| {
+                let to = to.add(DESCRIPTOR_SIZE as usize * index);
+                put_buffer(to, buffer.address, buffer.size);
+            }),
+            Kind::Dynamic => each(count, from, stride, |index, buffer| {
+                to.cast::<DynamicBuffer>().add(index).write(buffer);
+            }),
+            Kind::Inline => {
+                to.copy_from_nonoverlapping(from, count);
+                Ok(())
+            }
+            Kind::Absent | Kind::FixedSampler => Ok(()),
+            _ => put_objects(kind, to, from, count, stride),
+        }
+    }
+}
+
+/// Writes elements that are images, samplers or texel buffers.
+///
+/// # Errors
+/// As [`put`].
+///
+/// # Safety
+/// As [`put`].
+#[inline(never)]
+unsafe fn put_objects(
+    kind: Kind,
+    to: *mut u8,
+    from: *const u8,
+    count: usize,
+    stride: usize,
+) -> Result<(), Wrong> {
+    let step = kind.stride() as usize;
+    for index in 0..count {
+        let from = from.wrapping_add(index.wrapping_mul(stride));
+        // SAFETY: the caller's promise; handles are null or of live objects by the specification.
         unsafe {
-            match binding.kind {
-                Kind::Buffer if count == 1 => match locate(&*from) {
-                    Ok(buffer) => {
-                        put_buffer(self.at(start).cast(), buffer);
-                        true
-                    }
-                    Err(_) => false,
-                },
-                kind @ (Kind::Buffer | Kind::Dynamic) => {
-                    let piece = Piece { kind, start, count };
-                    let stride = size_of::<vk::DescriptorBufferInfo>();
-                    self.put(piece, from.cast(), stride).is_ok()
+            let to = to.add(index * step);
+            if kind == Kind::TexelBuffer {
+                let view = from.cast::<vk::BufferView>().read_unaligned();
+                copy_from(to, view, |view: &BufferView| &view.descriptor)?;
+                continue;
+            }
+            let info = from.cast::<vk::DescriptorImageInfo>().read_unaligned();
+            match kind {
+                Kind::Texture | Kind::FixedCombined => {
+                    copy_from(to, info.image_view, |view: &ImageView| &view.texture)?;
                 }
-                _ => false,
+                Kind::Sampler => {
+                    copy_from(to, info.sampler, |sampler: &Sampler| &sampler.descriptor)?;
+                }
+                Kind::Combined => {
+                    copy_from(to, info.image_view, |view: &ImageView| &view.texture)?;
+                    copy_from(to.add(TEXTURE_SIZE), info.sampler, |sampler: &Sampler| {
+                        &sampler.descriptor
+                    })?;
+                }
+                _ => copy_from(to, info.image_view, |view: &ImageView| &view.storage)?,
             }
         }
     }
+    Ok(())
 }
 
 /// Does something with each buffer of an application's array.
@@ -305,10 +349,13 @@ unsafe fn each(
 /// # Safety
 /// There is room for one.
 #[inline(always)]
-unsafe fn put_buffer(to: *mut [u8; DESCRIPTOR_SIZE as usize], buffer: DynamicBuffer) {
-    let words = [buffer.address.to_le(), u64::from(buffer.size).to_le()];
+unsafe fn put_buffer(to: *mut u8, address: u64, size: u32) {
     // SAFETY: the caller's promise.
-    unsafe { to.cast::<[u64; 2]>().write_unaligned(words) };
+    unsafe {
+        let to = to.cast::<u64>();
+        to.write_unaligned(address.to_le());
+        to.add(1).write_unaligned(u64::from(size).to_le());
+    }
 }
 
 /// What happens to descriptors that have no place in a set's memory: nothing, and a message.
@@ -473,7 +520,7 @@ pub(super) unsafe fn write_set(
 ) {
     // SAFETY: the caller's promise.
     unsafe {
-        if !target.write_plain(write) {
+        if !target.write_one(write) && !target.write_some(write) {
             write_pieces(layout, target, write);
         }
     }
@@ -579,29 +626,23 @@ pub(super) unsafe fn copy_set(
         }
         // SAFETY: inside the memory of either set; the two may be one.
         unsafe {
+            let from = source.1.place(kind, read.start);
+            let to = target.1.place(kind, written.start);
             match written.kind {
                 Kind::Dynamic => {
-                    let from = source.1.dynamic_at(read.start);
-                    target
-                        .1
-                        .dynamic_at(written.start)
-                        .copy_from(from, count as usize);
+                    let to = to.cast::<DynamicBuffer>();
+                    to.copy_from(from.cast(), count as usize);
                 }
                 Kind::Absent | Kind::FixedSampler => {}
                 // The sampler stays the layout's.
                 Kind::FixedCombined => {
                     let step = written.kind.stride() as usize;
                     for element in 0..count as usize {
-                        let from = source.1.at(read.start).add(element * step);
-                        let to = target.1.at(written.start).add(element * step);
-                        to.copy_from(from, TEXTURE_SIZE);
+                        let from = from.add(element * step);
+                        to.add(element * step).copy_from(from, TEXTURE_SIZE);
                     }
                 }
-                kind => {
-                    let from = source.1.at(read.start);
-                    let to = target.1.at(written.start);
-                    to.copy_from(from, count as usize * kind.stride() as usize);
-                }
+                kind => to.copy_from(from, count as usize * kind.stride() as usize),
             }
         }
     }
