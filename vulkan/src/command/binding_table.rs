@@ -152,7 +152,7 @@ impl CommandBuffer {
         let mut sets = self.bound.sets;
         let pushed = self.bound.pushed;
         if let Some(set) = pushed.and_then(|number| sets.get_mut(number)) {
-            let memory = &self.bound.push_set;
+            let memory = self.bound.pushed_memory();
             *set = BoundSet::new(0, memory.as_ptr(), memory.len() as u32, false);
         }
         gather(program, &sets, None, bytes);

@@ -145,7 +145,9 @@ impl CommandBuffer {
             false => 0,
         };
         let pushed = match self.bound.pushed {
-            Some(set) if uses(Pointer::DescriptorSet(set as u8)) => self.bound.push_set.len(),
+            Some(set) if uses(Pointer::DescriptorSet(set as u8)) => {
+                self.bound.pushed_memory().len()
+            }
             _ => 0,
         };
         let places = Places::new(pointers.len(), constants, dynamic, pushed);
@@ -193,7 +195,7 @@ impl CommandBuffer {
         for (buffer, to) in self.bound.dynamic().iter().zip(table) {
             to.copy_from_slice(&buffer.descriptor());
         }
-        bytes[places.pushed..].copy_from_slice(&self.bound.push_set[..pushed]);
+        bytes[places.pushed..].copy_from_slice(&self.bound.pushed_memory()[..pushed]);
         let launcher = self.put_launcher(program, piece.address)?;
         let counted = uses(Pointer::WorkgroupCounts) || uses(Pointer::WorkgroupBuffer);
         self.bound.remember(Written {

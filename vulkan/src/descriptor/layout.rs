@@ -102,7 +102,7 @@ fn fill_gaps(all: &mut HostVec<Binding>) {
         if number.saturating_sub(next) as usize > all.capacity() - all.len() {
             break;
         }
-        all.extend((next..number).map(|number| Binding::nothing(number)));
+        all.extend((next..number).map(Binding::nothing));
         next = number.saturating_add(1);
     }
     all.sort_unstable_by_key(|binding| binding.number);
@@ -451,7 +451,6 @@ impl Layout {
 
     /// Bytes of a set's memory, a multiple of 16. Sets with fewer elements of a variable binding
     /// have less.
-    #[cfg(test)]
     pub(crate) fn size(&self) -> u32 {
         self.size
     }
@@ -560,10 +559,7 @@ impl Layout {
                     Kind::Inline => DESCRIPTOR_SIZE,
                     other => other.stride(),
                 },
-                count: match binding.variable {
-                    true => 0,
-                    false => binding.count,
-                },
+                count: binding.count,
                 kind,
             })
         })

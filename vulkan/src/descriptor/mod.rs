@@ -23,6 +23,8 @@ mod template;
 mod tests;
 mod write;
 
+use crate::image::descriptor::{SAMPLER_SIZE, STORAGE_SIZE, TEXTURE_SIZE};
+
 pub(crate) use self::layout::{
     Layout, SetLayout, create_descriptor_set_layout, destroy_descriptor_set_layout,
     get_descriptor_set_layout_support,
@@ -41,6 +43,9 @@ pub(crate) use self::write::DynamicBuffer;
 
 /// Bytes of a buffer descriptor.
 pub(crate) const DESCRIPTOR_SIZE: u32 = 16;
+/// Bytes of the largest descriptor: of a combined image and sampler, or of a storage image.
+pub(crate) const MAX_DESCRIPTOR: usize = STORAGE_SIZE;
+const _: () = assert!(TEXTURE_SIZE + SAMPLER_SIZE <= MAX_DESCRIPTOR);
 /// What the memory of a set and of an inline uniform block is aligned to.
 pub(crate) const ALIGNMENT: u32 = 16;
 /// Most bytes of a set's memory: what all descriptors that it may have need, and inline blocks.

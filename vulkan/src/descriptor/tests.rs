@@ -167,23 +167,32 @@ fn bindings_follow_one_another_by_number() {
         .collect();
     assert_eq!(
         places,
-        [(0, 0), (2, 0), (3, 0), (5, 48), (7, 48), (9, 1), (400, 80)]
+        [
+            (0, 0),
+            (2, 1024),
+            (3, 0),
+            (5, 1072),
+            (7, 1072),
+            (9, 1),
+            (400, 1104)
+        ]
     );
-    assert_eq!((inner.size(), inner.dynamic_count()), (96, 3));
+    assert_eq!((inner.size(), inner.dynamic_count()), (1120, 3));
     let described: Vec<_> = inner
         .describe(1, 10)
         .map(|b| (b.binding, b.place, b.offset, b.kind))
         .collect();
-    use mesa_nir::BindingKind::{Buffer, InlineUniform};
+    use mesa_nir::BindingKind::{Buffer, InlineUniform, Sampler};
     use mesa_nir::Place::{Dynamic, Set};
     assert_eq!(
         described,
         [
-            (2, Set(1), 0, Buffer),
+            (0, Set(1), 0, Sampler),
+            (2, Set(1), 1024, Buffer),
             (3, Dynamic, 160, Buffer),
-            (7, Set(1), 48, InlineUniform),
+            (7, Set(1), 1072, InlineUniform),
             (9, Dynamic, 176, Buffer),
-            (400, Set(1), 80, Buffer),
+            (400, Set(1), 1104, Buffer),
         ]
     );
     // SAFETY: a live handle.
