@@ -28,43 +28,64 @@ impl Stream {
         self.start.is_some()
     }
 
-    /// Appends a record, opening a segment if need be.
+    /// Whether there is room for so many records.
+    #[inline]
+    pub(super) fn has_room(&self, count: usize) -> bool {
+        // And for the barrier that opens a segment.
+        let end = self.used + Record::MAX_SIZE * count + 4 + TAIL;
+        self.chunk.is_some() && end <= CHUNK as usize
+    }
+
+    /// Goes on in another chunk.
     ///
     /// # Errors
-    /// When there is no memory or the record is not legal.
-    pub(super) fn push(
+    /// When there is no memory.
+    #[cold]
+    pub(super) fn make_room(
         &mut self,
         device: &Device,
         memory: &mut Memory,
         spare: &mut Spare,
         segments: &mut HostVec<Segment>,
-        what: Record,
     ) -> VkResult {
-        let fits = |used: usize| used + Record::MAX_SIZE + 4 + TAIL <= CHUNK as usize;
-        if self.chunk.is_none() || !fits(self.used) {
-            if self.is_open() {
-                self.close(segments, None)?;
-            }
-            self.chunk = Some(memory.take_chunk(&device.gpu, spare, Use::Stream)?);
-            self.used = 0;
+        if self.is_open() {
+            self.close(segments, None)?;
         }
+        self.chunk = Some(memory.take_chunk(&device.gpu, spare, Use::Stream)?);
+        self.used = 0;
+        Ok(())
+    }
+
+    /// Appends records for which there is room, opening a segment if need be.
+    ///
+    /// # Errors
+    /// When one is not legal.
+    #[inline]
+    pub(super) fn push<const N: usize>(&mut self, records: [Record; N]) -> VkResult {
         if self.start.is_none() {
             self.start = Some(self.used);
             // Code and launch programs were written by the CPU since the last segment
             // (launch, 8.5).
-            self.write(Record::Barrier(Barrier::FULL))?;
+            self.write([Record::Barrier(Barrier::FULL)])?;
         }
-        self.write(what)
+        self.write(records)
     }
 
-    fn write(&mut self, what: Record) -> VkResult {
+    #[inline]
+    fn write<const N: usize>(&mut self, records: [Record; N]) -> VkResult {
         let Some(chunk) = self.chunk else {
             unreachable!("records are written to a chunk");
         };
         // SAFETY: the chunk is of the command buffer that is being recorded; no other reference
         // lives.
-        let bytes = unsafe { chunk.bytes() };
-        self.used += what.pack(&mut bytes[self.used..]).map_err(record)?;
+        let mut rest = unsafe { chunk.bytes() }
+            .get_mut(self.used..)
+            .unwrap_or_default();
+        for what in records {
+            let size = what.pack(rest).map_err(record)?;
+            rest = rest.split_at_mut(size).1;
+            self.used += size;
+        }
         Ok(())
     }
 
@@ -80,7 +101,7 @@ impl Stream {
         let (Some(chunk), Some(start)) = (self.chunk, self.start.take()) else {
             return Ok(());
         };
-        self.write(Record::Terminate)?;
+        self.write([Record::Terminate])?;
         crate::host::push(
             segments,
             Segment {
