@@ -166,6 +166,28 @@ pub(crate) unsafe fn get_mut<'a, T: Object + 'a>(handle: T::Handle) -> &'a mut T
     unsafe { &mut at.as_mut().object }
 }
 
+/// [`find_optional`] for a handle whose use the application synchronises.
+///
+/// # Errors
+/// When the handle is of another kind.
+///
+/// # Safety
+/// As for [`get_mut`].
+#[inline]
+pub(crate) unsafe fn find_optional_mut<'a, T: Object + 'a>(
+    handle: T::Handle,
+) -> Result<Option<&'a mut T>, OtherKind> {
+    let Some(mut at) = locate::<T>(handle) else {
+        return Ok(None);
+    };
+    // SAFETY: the caller's promise.
+    let at = unsafe { at.as_mut() };
+    match at.header.kind == T::Handle::TYPE {
+        true => Ok(Some(&mut at.object)),
+        false => Err(OtherKind),
+    }
+}
+
 /// The private data of an object of any kind.
 ///
 /// # Panics

@@ -107,6 +107,7 @@ impl Grid {
     ///
     /// # Errors
     /// When an axis has none or more than [`MAX_GROUPS`].
+    #[inline]
     pub fn of_groups(groups: [u32; 3], local: LocalSize) -> Result<Grid> {
         let mut global = [0; 3];
         for (i, n) in groups.into_iter().enumerate() {
@@ -290,6 +291,7 @@ impl Launch {
         }
     }
 
+    #[inline]
     fn pack(&self, out: &mut [u8]) {
         let tier = match self.occupancy {
             Occupancy::Heavy => OCCUPANCY,
@@ -477,6 +479,7 @@ impl Record {
     ///
     /// # Errors
     /// When `buffer` is too small or a link's target is not legal.
+    #[inline]
     pub fn pack(&self, buffer: &mut [u8]) -> Result<usize> {
         let size = self.size();
         let out = head_mut(Self::NAME, buffer, size)?;

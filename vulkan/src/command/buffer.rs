@@ -103,12 +103,16 @@ impl CommandBuffer {
         self.memory.keep(slice)
     }
 
-    /// Appends a record.
-    pub(super) fn push(&mut self, record: Record) -> VkResult {
-        let device = self.device();
-        let spare = &mut self.pool().spare;
-        let (memory, segments) = (&mut self.memory, &mut self.segments);
-        self.stream.push(device, memory, spare, segments, record)
+    /// Appends records, in one segment.
+    #[inline]
+    pub(super) fn push<const N: usize>(&mut self, records: [Record; N]) -> VkResult {
+        if !self.stream.has_room(N) {
+            let device = self.device();
+            let spare = &mut self.pool().spare;
+            let (memory, segments) = (&mut self.memory, &mut self.segments);
+            self.stream.make_room(device, memory, spare, segments)?;
+        }
+        self.stream.push(records)
     }
 
     /// Ends the segment: what follows is another command of the submit.
@@ -143,20 +147,34 @@ pub(super) unsafe fn record(
     buffer: vk::CommandBuffer,
     body: impl FnOnce(&mut CommandBuffer) -> VkResult,
 ) {
-    entry::guard(name, || {
-        // SAFETY: the caller's promise.
-        let this = unsafe { object::get_mut::<CommandBuffer>(buffer) };
-        if this.failed.is_some() {
-            return;
-        }
+    // SAFETY: the caller's promise.
+    let Ok(Some(this)) = (unsafe { object::find_optional_mut::<CommandBuffer>(buffer) }) else {
+        return no_command_buffer(name, buffer);
+    };
+    if this.failed.is_some() {
+        return;
+    }
+    // A panic, too, must keep the command buffer from being executed.
+    let result = entry::try_guard(name, || {
         if debug::has(Flags::CMD) {
-            debug::print(&format_args!("{buffer:?} {name}"));
+            print(name, buffer);
         }
-        // A panic, too, must keep the command buffer from being executed.
-        let result = entry::try_guard(name, || body(this));
-        if result != vk::Result::SUCCESS {
-            this.failed = Some(result);
-        }
+        body(this)
+    });
+    if result != vk::Result::SUCCESS {
+        this.failed = Some(result);
+    }
+}
+
+#[cold]
+fn print(name: &'static str, buffer: vk::CommandBuffer) {
+    debug::print(&format_args!("{buffer:?} {name}"));
+}
+
+#[cold]
+fn no_command_buffer(name: &'static str, buffer: vk::CommandBuffer) {
+    entry::guard(name, || {
+        debug::error(&format_args!("{name}: {buffer:?} is no command buffer"));
     });
 }
 

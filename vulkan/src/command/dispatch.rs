@@ -123,8 +123,10 @@ impl CommandBuffer {
                 local: program.local,
             },
         };
-        self.push(Record::Launch(Launch::new(launcher, geometry)))?;
-        self.push(Record::Barrier(Barrier::FULL))
+        self.push([
+            Record::Launch(Launch::new(launcher, geometry)),
+            Record::Barrier(Barrier::FULL),
+        ])
     }
 
     /// Writes a root record and a launch program for the bound state.
@@ -134,24 +136,21 @@ impl CommandBuffer {
         groups: Groups,
         base: [u32; 3],
     ) -> VkResult<LauncherAddress> {
-        let pointers = &program.pointers;
-        let uses = |pointer| pointers.contains(&pointer);
-        let constants = match uses(Pointer::PushConstants) {
+        let (pointers, uses) = (&program.pointers, &program.uses);
+        let constants = match uses.push_constants {
             true => self.bound.constants().len(),
             false => 0,
         };
-        let dynamic = match uses(Pointer::DynamicBuffers) {
+        let dynamic = match uses.dynamic_buffers {
             true => self.bound.dynamic().len(),
             false => 0,
         };
         let pushed = match self.bound.pushed {
-            Some(set) if uses(Pointer::DescriptorSet(set as u8)) => {
-                self.bound.pushed_memory().len()
-            }
+            Some(set) if uses.set(set) => self.bound.pushed_memory().len(),
             _ => 0,
         };
         let places = Places::new(pointers.len(), constants, dynamic, pushed);
-        let workgroup_memory = match uses(Pointer::WorkgroupBuffer) {
+        let workgroup_memory = match uses.workgroup_buffer {
             true => self.workgroup_memory(program, groups)?,
             false => 0,
         };
@@ -197,11 +196,11 @@ impl CommandBuffer {
         }
         bytes[places.pushed..].copy_from_slice(&self.bound.pushed_memory()[..pushed]);
         let launcher = self.put_launcher(program, piece.address)?;
-        let counted = uses(Pointer::WorkgroupCounts) || uses(Pointer::WorkgroupBuffer);
+        let counted = uses.workgroup_counts || uses.workgroup_buffer;
         self.bound.remember(Written {
             launcher,
             groups: counted.then_some(groups),
-            base: uses(Pointer::BaseWorkgroup).then_some(base),
+            base: uses.base_workgroup.then_some(base),
         });
         Ok(launcher)
     }

@@ -108,30 +108,52 @@ impl DescriptorSet {
     }
 }
 
-/// Carries out writes up to the first that is neither [`Target::write_one`]'s nor
-/// [`Target::write_some`]'s; how many.
+/// Carries out writes of one set up to the first that is of another or that
+/// [`Target::write_one`] does not do; how many.
+///
+/// # Safety
+/// They are valid by the specification, and the target is that of the set.
+// A function of its own, so that all it needs is in registers.
+#[inline(never)]
+unsafe fn write_ones(
+    target: &Target,
+    set: vk::DescriptorSet,
+    writes: &[vk::WriteDescriptorSet<'_>],
+) -> usize {
+    let target = *target;
+    let plain = writes.iter().take_while(|write| {
+        // SAFETY: the caller's promise.
+        write.dst_set == set && unsafe { target.write_one(write) }
+    });
+    plain.count()
+}
+
+/// Carries out writes up to the first that neither [`Target::write_one`] nor
+/// [`Target::write_some`] does; how many.
 ///
 /// # Safety
 /// They are valid by the specification.
-#[inline(always)]
 unsafe fn write_plain(writes: &[vk::WriteDescriptorSet<'_>]) -> usize {
+    let mut done = 0;
     // Writes of one set mostly follow one another.
-    let (mut set, mut target, mut there) = (vk::DescriptorSet::null(), Target::NONE, None);
-    for (done, write) in writes.iter().enumerate() {
+    while let Some(write) = writes.get(done) {
         // SAFETY: the caller's promise.
         unsafe {
-            if write.dst_set != set {
-                let Ok(Some(other)) = object::find_optional::<DescriptorSet>(write.dst_set) else {
-                    return done;
-                };
-                (set, target, there) = (write.dst_set, other.target, Some(&other.target));
-            }
-            if !target.write_one(write) && !there.is_some_and(|target| target.write_some(write)) {
-                return done;
+            let set = write.dst_set;
+            let Ok(Some(found)) = object::find_optional::<DescriptorSet>(set) else {
+                break;
+            };
+            let ones = write_ones(&found.target, set, &writes[done..]);
+            done += ones;
+            if ones == 0 {
+                if !found.target.write_some(write) {
+                    break;
+                }
+                done += 1;
             }
         }
     }
-    writes.len()
+    done
 }
 
 /// vkUpdateDescriptorSets.

@@ -61,16 +61,6 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// No memory, into which nothing is written.
-    pub(super) const NONE: Target = Target {
-        bytes: std::ptr::dangling_mut(),
-        dynamic: std::ptr::dangling_mut(),
-        whole: std::ptr::dangling(),
-        whole_count: 0,
-        size: 0,
-        dynamic_count: 0,
-    };
-
     pub(super) fn new(layout: &Layout, memory: &mut [u8], dynamic: &mut [DynamicBuffer]) -> Target {
         // SAFETY: the slices are as long as they say, and exclusive.
         unsafe {
