@@ -1,499 +1,27 @@
 // SPDX-License-Identifier: MIT
-//! The worked example of graphics, 15, and the tables of graphics-stream, read from its text.
+//! The tables of graphics-stream, read from its text: what each of their rows states.
 
-use agx_hw::arena::{Block, BlockOffset, Kind as BlockKind, Target};
-use agx_hw::coefficient::{self, Inputs, Interpolation, Table};
-use agx_hw::format::{Format, StoreFrom};
-use agx_hw::launcher::{Frame, Launcher, Samples};
+mod graphics;
+
+use agx_hw::arena::BlockOffset;
+use agx_hw::coefficient::{self, Binding, Inputs, Interpolation, Shade, Source, Table};
+use agx_hw::format::Format;
+use agx_hw::launcher::{Frame, Launcher, Samples, Storage};
+use agx_hw::pass::{
+    self, DepthFormat, Pass, PppControl, SamplePositions, Surface, Tiling, ZlsControl,
+};
 use agx_hw::ppp::{
-    self, Compare, Cull, Face, Face2, Fragment, FragmentControl, FragmentControl2, Indices, Kind,
+    self, Compare, Cull, Face, Face2, Fragment, FragmentControl, FragmentControl2, Kind,
     ObjectType, Outputs, PassType, Piece, RegionClip, Stencil, StencilOp, VaryingCounts, Viewport,
     Viewports, Visibility, WClamp,
 };
-use agx_hw::root::{Graphics, RECORD_SIZE as ROOT_SIZE};
-use agx_hw::sampler::{SLOT_SIZE as SAMPLER_SLOT, Sampler};
-use agx_hw::scissor::{ENTRY_SIZE, Scissor};
-use agx_hw::store::{self, Store};
-use agx_hw::texture::{self, Texture};
+use agx_hw::tile;
+use agx_hw::uvs;
 use agx_hw::vdm::{
-    Barrier, Draw, DrawArguments, Draws, IndexSize, IndexedDrawArguments, Indices as IndexBuffer,
-    IndirectAddress, Link, Primitive, Provoking, Record, Template, Update, VdmStream, VertexState,
-    Vertices, Walker, records,
+    Barrier, Draw, DrawArguments, IndexSize, IndexedDrawArguments, Indices as IndexBuffer,
+    IndirectAddress, Link, Primitive, Provoking, Record, Update, VertexState, Vertices,
 };
-use agx_hw::window::{CodeAddress, ContextAddress, LauncherAddress};
-
-const REFERENCE: &str = include_str!("../../../docs/hw/graphics-stream.md");
-
-const RECORD: u32 = 0x400_0000;
-const STREAM: u32 = 0x401_0000;
-
-/// The text of a section, its heading's number given.
-fn section(number: &str) -> &'static str {
-    let heading = format!("# {number} ");
-    let start = REFERENCE
-        .find(&format!("\n##{heading}"))
-        .or_else(|| REFERENCE.find(&format!("\n#{heading}")))
-        .unwrap_or_else(|| panic!("no section {number}"));
-    let text = &REFERENCE[start + 1..];
-    text.find("\n#").map_or(text, |end| &text[..end])
-}
-
-/// The cells of a section's table rows, the heading left out. `heading` is the first cell of the table.
-fn rows(number: &str, heading: &str) -> Vec<Vec<&'static str>> {
-    let text = section(number);
-    let start = text
-        .find(&format!("| {heading} |"))
-        .unwrap_or_else(|| panic!("{number} has no table {heading}"));
-    let rows: Vec<Vec<_>> = text[start..]
-        .lines()
-        .map(str::trim_start)
-        .take_while(|line| line.starts_with('|'))
-        .map(|line| {
-            let cells = line.trim_matches('|').split('|');
-            cells.map(str::trim).collect()
-        })
-        .collect();
-    assert!(rows.len() > 2, "{number} {heading} is empty");
-    rows[2..].to_vec()
-}
-
-fn hex(text: &str) -> u64 {
-    let digits = text.trim_matches('`').trim_start_matches("0x");
-    u64::from_str_radix(digits, 16).unwrap_or_else(|_| panic!("{text}"))
-}
-
-/// The text of the example behind a bold title.
-fn example(title: &str) -> &'static str {
-    let text = section("15.");
-    let start = text
-        .find(&format!("**{title}**"))
-        .unwrap_or_else(|| panic!("no {title}"));
-    &text[start..]
-}
-
-/// The first listing behind a title.
-fn listing(title: &str) -> &'static str {
-    let text = example(title);
-    let start = text.find("```\n").unwrap() + 4;
-    let end = text[start..].find("```").unwrap();
-    &text[start..start + end]
-}
-
-/// Numbers of so many digits that begin a text.
-fn numbers(text: &str, digits: usize) -> Vec<u32> {
-    text.split_whitespace()
-        .map_while(|word| {
-            (word.len() == digits)
-                .then(|| u32::from_str_radix(word, 16).ok())
-                .flatten()
-        })
-        .collect()
-}
-
-/// The lines `+offset numbers comment` of a listing; continuation lines have no numbers.
-fn lines(title: &str, digits: usize) -> Vec<(usize, Vec<u32>)> {
-    let lines: Vec<_> = listing(title)
-        .lines()
-        .filter_map(|line| {
-            let (offset, rest) = line.strip_prefix('+')?.split_once(' ')?;
-            let offset = usize::from_str_radix(offset, 16).ok()?;
-            Some((offset, numbers(rest, digits)))
-        })
-        .collect();
-    assert!(!lines.is_empty(), "{title}");
-    lines
-}
-
-/// The bytes that a listing of words states, without gaps.
-fn words(title: &str) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for (offset, words) in lines(title, 8) {
-        assert_eq!(offset, bytes.len(), "{title}");
-        bytes.extend(words.into_iter().flat_map(u32::to_le_bytes));
-    }
-    bytes
-}
-
-/// The 8-digit words in a piece of text, as bytes.
-fn inline_words(text: &str) -> Vec<u8> {
-    numbers(text, 8)
-        .into_iter()
-        .flat_map(u32::to_le_bytes)
-        .collect()
-}
-
-fn le(words: &[u32]) -> Vec<u8> {
-    words.iter().flat_map(|word| word.to_le_bytes()).collect()
-}
-
-fn code(offset: u32) -> CodeAddress {
-    CodeAddress::from_offset(offset)
-}
-
-fn launcher_at(offset: u32) -> LauncherAddress {
-    LauncherAddress::new(code(offset)).unwrap()
-}
-
-fn context(offset: u32) -> ContextAddress {
-    ContextAddress::from_offset(offset).unwrap()
-}
-
-fn pack(record: Record) -> Vec<u8> {
-    let mut bytes = [0; Record::MAX_SIZE];
-    let size = record.pack(&mut bytes).unwrap();
-    assert_eq!(Record::unpack(&bytes), Ok((record, size)));
-    bytes[..size].to_vec()
-}
-
-fn header(record: Record) -> u32 {
-    u32::from_le_bytes(pack(record)[..4].try_into().unwrap())
-}
-
-// --- The worked example ------------------------------------------------------------------------------
-
-fn example_record() -> ppp::Record {
-    ppp::Record {
-        varyings: VaryingCounts::all(4),
-        fragment: Fragment {
-            bindings: 2,
-            table: code(0x90_0400),
-            launcher: launcher_at(0x90_0300),
-            resources: Fragment::resources(4),
-        },
-        outputs: Outputs {
-            words: 8,
-            ..Outputs::default()
-        },
-        control: FragmentControl::default(),
-        control2: FragmentControl2::default(),
-        viewports: Viewports::one(Viewport::new(
-            [0.0; 2],
-            [64.0; 2],
-            [0.0, 1.0],
-            RegionClip::of_pixels([0; 2], [64; 2]).unwrap(),
-        )),
-        w_clamp: WClamp::default(),
-        cull: Cull {
-            front_counter_clockwise: true,
-            ..Cull::default()
-        },
-        indices: Indices::default(),
-    }
-}
-
-fn example_vertex() -> VertexState {
-    VertexState {
-        launcher: launcher_at(0x90_0100),
-        outputs: 8,
-        provoking: Provoking::First,
-        primitive_id: false,
-    }
-}
-
-const TRIANGLE: Draw = Draw {
-    primitive: Primitive::Triangles,
-    vertices: Vertices::Direct {
-        first: 0,
-        count: 3,
-        instances: 1,
-    },
-};
-
-#[test]
-fn ppp_record() {
-    let record = example_record();
-    let mut bytes = [0xff; ppp::RECORD_SIZE];
-    record.pack(&mut bytes).unwrap();
-    assert_eq!(bytes[..], words("PPP record"));
-    assert_eq!(ppp::Record::unpack(&bytes), Ok(record.clone()));
-    let mut written = [0xff; ppp::RECORD_SIZE];
-    let template = ppp::Template::new(&record).unwrap();
-    template.write(&mut written).unwrap();
-    assert_eq!(written, bytes);
-}
-
-#[test]
-fn vdm_stream() {
-    let expected = words("VDM stream");
-    assert_eq!(expected.len(), 0x7c);
-    let mut memory = [0; 0x100];
-    let mut stream = VdmStream::new(&mut memory, context(STREAM)).unwrap();
-    stream.barrier().unwrap();
-    stream.vertex(example_vertex()).unwrap();
-    for update in ppp::Record::updates(context(RECORD)).unwrap() {
-        stream.update(update).unwrap();
-    }
-    stream.draw(TRIANGLE).unwrap();
-    assert_eq!(stream.terminate(), Ok(0x10_0401_007c));
-    assert_eq!(memory[..0x7c], expected);
-    // The same from a template.
-    let mut again = [0; 0x7c];
-    let template = Template::new(&VertexState {
-        launcher: launcher_at(0),
-        ..example_vertex()
-    })
-    .unwrap();
-    let mut stream = VdmStream::new(&mut again, context(STREAM)).unwrap();
-    stream.barrier().unwrap();
-    stream
-        .state(&template, launcher_at(0x90_0100), context(RECORD))
-        .unwrap();
-    stream.draw(TRIANGLE).unwrap();
-    stream.terminate().unwrap();
-    assert_eq!(again[..], expected);
-    // And back: 1 barrier, 1 vertex state, 9 updates, 1 draw, 1 terminator.
-    let read: Vec<_> = records(&expected).map(Result::unwrap).collect();
-    assert_eq!(read.len(), 13);
-    assert_eq!(read[0], (0, Record::Barrier(Barrier::START)));
-    assert_eq!(read[1], (4, Record::Vertex(example_vertex())));
-    assert_eq!(read[11], (0x68, Record::Draw(TRIANGLE)));
-    assert_eq!(read[12], (0x78, Record::Terminate));
-}
-
-/// The example in memory, walked as hardware does.
-#[test]
-fn draws_of_the_example() {
-    let (stream, record) = (words("VDM stream"), words("PPP record"));
-    let read = |address: u64, out: &mut [u8]| {
-        let parts = [(STREAM, &stream), (RECORD, &record)];
-        parts.into_iter().any(|(base, bytes)| {
-            let start = address.wrapping_sub(context(base).address()) as usize;
-            let part = bytes.get(start..start.saturating_add(out.len()));
-            part.is_some_and(|part| {
-                out.copy_from_slice(part);
-                true
-            })
-        })
-    };
-    let mut draws = Draws::new(context(STREAM), read);
-    let call = draws.next_draw().unwrap().unwrap();
-    assert_eq!(call.address, context(STREAM + 0x68));
-    assert_eq!(call.draw, TRIANGLE);
-    assert_eq!(call.state.vertex, Some(example_vertex()));
-    assert_eq!(call.state.ppp.missing(), None);
-    assert_eq!(call.state.ppp.record(), Some(example_record()));
-    assert!(draws.next_draw().unwrap().is_none());
-    assert!(draws.next_draw().unwrap().is_none());
-    assert_eq!(Walker::new(context(STREAM), read).count(), 13);
-}
-
-#[test]
-fn indexed_variant() {
-    let text = example("VDM stream");
-    let start = text.find("`40000001").unwrap() + 1;
-    let expected = inline_words(text[start..].split('`').next().unwrap());
-    let indices = IndexBuffer::new(code(0x100_0006), IndexSize::U16, false, 12).unwrap();
-    let draw = Draw {
-        primitive: Primitive::Triangles,
-        vertices: Vertices::Indexed {
-            indices,
-            base: 0,
-            count: 6,
-            instances: 1,
-        },
-    };
-    let mut memory = [0; 0x40];
-    let mut stream = VdmStream::new(&mut memory, context(STREAM)).unwrap();
-    stream.draw(draw).unwrap();
-    let size = stream.size() + 4;
-    stream.terminate().unwrap();
-    assert_eq!(memory[..size], expected);
-    // Whole words: two bytes more than the indices.
-    assert_eq!(indices.readable(), 14);
-    let of_draw = |left| IndexBuffer::of_draw(code(0x100_0006), IndexSize::U16, false, left, 6);
-    assert_eq!(of_draw(1000), Ok(indices));
-    assert_eq!(of_draw(4).unwrap().readable(), 6);
-}
-
-#[test]
-fn coefficient_table() {
-    let text = example("CF table");
-    let start = text.find(": `").unwrap() + 3;
-    let mut expected = inline_words(text[start..].split('`').next().unwrap());
-    assert_eq!(expected.len(), 12);
-    expected.resize(coefficient::TABLE_SIZE, 0);
-    let table = Table::new(&Inputs {
-        scalars: &[Interpolation::Smooth; 4],
-        provoking: Provoking::First,
-        primitive_id: false,
-        fragment_z: false,
-        point_coordinate: false,
-    })
-    .unwrap();
-    let mut bytes = [0xff; coefficient::TABLE_SIZE];
-    table.pack(&mut bytes).unwrap();
-    assert_eq!(bytes[..], expected);
-    assert_eq!((table.count(), table.registers()), (2, 5));
-    assert_eq!(Table::unpack(&bytes, 2), Ok(table));
-}
-
-#[test]
-fn scissor_entry() {
-    let text = example("Scissor[0]");
-    let start = text.find(": `").unwrap() + 3;
-    let expected = inline_words(text[start..].split('`').next().unwrap());
-    let scissor = Scissor::new([0; 2], [64; 2], [0.0, 1.0]).unwrap();
-    let mut bytes = [0; ENTRY_SIZE];
-    scissor.pack(&mut bytes).unwrap();
-    assert_eq!(bytes[..], expected);
-    assert_eq!(Scissor::unpack(&bytes), Ok(scissor));
-}
-
-/// The words quoted behind the address of a slot.
-fn slot(title: &str) -> Vec<u8> {
-    let text = example(title);
-    // Behind the title and the address.
-    let at = text
-        .match_indices('`')
-        .map(|(at, _)| at)
-        .find(|&at| numbers(&text[at + 1..], 8).len() > 1 || text[at + 1..].starts_with("080e"))
-        .unwrap();
-    inline_words(text[at + 1..].split('`').next().unwrap())
-}
-
-#[test]
-fn descriptors() {
-    let address = 0x20_0010_0000;
-    let format = Format::R8G8B8A8Unorm;
-    let dimension = store::Dimension::D2;
-    let store = Store::tiled(format, StoreFrom::Tile, dimension, 64, 64, address).unwrap();
-    let mut bytes = [0; store::RECORD_SIZE];
-    store.pack(&mut bytes).unwrap();
-    assert_eq!(bytes[..], slot("EOT image slot"));
-
-    let texture = Texture::tiled(format, texture::Dimension::D2, 64, 64, address);
-    texture.pack(&mut bytes).unwrap();
-    assert_eq!(bytes[..], slot("Reload texture slot"));
-
-    let mut bytes = [0; SAMPLER_SLOT];
-    Sampler::fetch().pack(&mut bytes).unwrap();
-    let expected = slot("reload sampler slot");
-    assert_eq!(bytes[..expected.len()], expected);
-    assert!(bytes[expected.len()..].iter().all(|byte| *byte == 0));
-}
-
-// --- Programs of the example ---------------------------------------------------------------------------
-
-/// Name in the listing of entries, block, body, root record, launcher, publications.
-const STAGES: [(&str, u32, u32, u32, u32, u16); 5] = [
-    ("vertex", 0x340, 0x80_0000, 0x90_0000, 0x90_0100, 8),
-    ("fragment", 0x400, 0x80_4000, 0x90_0200, 0x90_0300, 0),
-    ("bg", 0x4c0, 0x80_8000, 0x90_0640, 0x90_0740, 0),
-    ("eot", 0x580, 0x80_c000, 0x90_0840, 0x90_0940, 4),
-    ("reload", 0x640, 0x81_0000, 0x90_0a40, 0x90_0b40, 4),
-];
-
-#[test]
-fn entry_code() {
-    let text = listing("Entry code");
-    for (name, block, body, ..) in STAGES {
-        let line = text.lines().find(|line| line.starts_with(name)).unwrap();
-        let expected: Vec<_> = numbers(&line[name.len()..], 2)
-            .into_iter()
-            .map(|byte| byte as u8)
-            .collect();
-        assert_eq!(expected.len(), 14, "{name}");
-        let at = BlockOffset::new(block).unwrap();
-        let block = Block {
-            kind: BlockKind::Graphics,
-            target: Target::Jump(code(body)),
-        };
-        let mut bytes = [0xff; 0xc0];
-        assert_eq!(block.pack(at, &mut bytes), Ok(0xc0));
-        assert_eq!(bytes[0x80..0x8e], expected, "{name}");
-        assert_eq!(bytes[..4], [0xc0, 0, 0, 0]);
-        assert!(bytes[4..0x80].iter().all(|byte| *byte == 0));
-    }
-}
-
-/// The launcher of a stage as the example describes it.
-fn stage_launcher(index: usize) -> (LauncherAddress, Launcher) {
-    let (_, block, _, roots, at, publications) = STAGES[index];
-    let entry = BlockOffset::new(block).unwrap().entry();
-    let frame = Frame::new(publications, 0, 0).unwrap();
-    let roots = code(roots).address();
-    let launcher = if index == 0 {
-        Launcher::vertex(roots, entry, frame)
-    } else {
-        Launcher::fragment(roots, entry, frame, Samples::One, 4).unwrap()
-    };
-    (launcher_at(at), launcher)
-}
-
-#[test]
-fn launchers() {
-    let mut written = Vec::new();
-    for index in 0..STAGES.len() {
-        let (at, launcher) = stage_launcher(index);
-        let mut bytes = [0xff; agx_hw::launcher::GRAPHICS_SLOT_SIZE];
-        assert_eq!(launcher.pack(at, &mut bytes), Ok(138));
-        assert_eq!(Launcher::unpack(at, &bytes), Ok((launcher.clone(), 138)));
-        assert_eq!(launcher.entry_field_offset(), Ok(68));
-        written.push(bytes);
-    }
-    let check = |index: usize, offset: usize, expected: Vec<u32>| {
-        let expected: Vec<_> = expected.into_iter().map(|byte| byte as u8).collect();
-        assert!(!expected.is_empty());
-        let got = &written[index][offset..offset + expected.len()];
-        assert_eq!(got, expected, "{} {offset:#x}", STAGES[index].0);
-    };
-    for (offset, bytes) in lines("Vertex launch", 2) {
-        check(0, offset, bytes);
-    }
-    for (offset, bytes) in lines("Fragment launch", 2) {
-        check(1, offset, bytes);
-    }
-    // The others are quoted in running text.
-    for (index, title) in [
-        (2, "Background launch"),
-        (3, "EOT launch"),
-        (4, "Reload launch"),
-    ] {
-        let text = example(title).split("\n\n").next().unwrap();
-        let mut quoted = 0;
-        for part in text.split('`') {
-            if let Some((offset, bytes)) = part.strip_prefix('+').and_then(|p| p.split_once(' ')) {
-                let offset = usize::from_str_radix(offset, 16).unwrap();
-                check(index, offset, numbers(bytes, 2));
-                quoted += 1;
-            }
-        }
-        assert!(quoted >= 2, "{title}");
-        // "As fragment": the allocation.
-        assert_eq!(written[index][0x3a..0x42], written[1][0x3a..0x42]);
-    }
-    assert_eq!(written[2][0x4c..0x56], written[1][0x4c..0x56]);
-    assert_eq!(written[4][0x4c..0x56], written[3][0x4c..0x56]);
-}
-
-#[test]
-fn root_tables() {
-    for (graphics, stated) in [
-        ((0, 0, 0x20_0002_0000), "vertex +0x10 = `0x2000020000`"),
-        ((0x20_0003_0000, 0, 0), "EOT +0x00 = `0x2000030000`"),
-        (
-            (0x20_0005_0000, 0x20_0006_0000, 0),
-            "`0x2000050000`, +0x08 = `0x2000060000`",
-        ),
-    ] {
-        let text = example("Root tables");
-        assert!(
-            text.split("\n\n").next().unwrap().contains(stated),
-            "{stated}"
-        );
-        let (textures, samplers, buffers) = graphics;
-        let root = Graphics {
-            textures,
-            samplers,
-            buffers,
-        };
-        let mut bytes = [0xff; ROOT_SIZE];
-        root.pack(&mut bytes).unwrap();
-        let qword = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
-        assert_eq!((qword(0), qword(8), qword(16)), graphics);
-        assert!(bytes[24..].iter().all(|byte| *byte == 0));
-    }
-}
+use graphics::*;
 
 // --- Tables of the vertex stream -------------------------------------------------------------------------
 
@@ -1181,4 +709,520 @@ fn viewports() {
     assert_eq!(region([0, 0], [16384, 16384]), ([0, 0], [511, 511]));
     assert!(RegionClip::of_pixels([0, 0], [16385, 1]).is_err());
     assert!(RegionClip::new([1, 0], [0, 0]).is_err());
+}
+
+// --- Varyings ------------------------------------------------------------------------------------------
+
+/// The table of a fragment shader, as words.
+fn table_words(inputs: &Inputs<'_>) -> Vec<u32> {
+    let table = Table::new(inputs).unwrap();
+    let mut bytes = [0xff; coefficient::TABLE_SIZE];
+    table.pack(&mut bytes).unwrap();
+    assert_eq!(Table::unpack(&bytes, table.count()).as_ref(), Ok(&table));
+    assert_eq!(Table::of_bindings(table.bindings()).as_ref(), Ok(&table));
+    let words = bytes.chunks_exact(4);
+    words
+        .map(|word| u32::from_le_bytes(word.try_into().unwrap()))
+        .take(1 + usize::from(table.count()))
+        .collect()
+}
+
+const NO_INPUTS: Inputs<'_> = Inputs {
+    scalars: &[],
+    provoking: Provoking::First,
+    primitive_id: false,
+    fragment_z: false,
+    point_coordinate: false,
+};
+
+/// The five kinds of bindings that 5.3 lists, with its numbers.
+#[test]
+fn bindings() {
+    use Interpolation::{Flat, Linear, Smooth};
+    let words = table_words(&Inputs {
+        scalars: &[Smooth, Smooth, Smooth, Smooth, Smooth, Flat, Flat, Linear],
+        provoking: Provoking::Last,
+        primitive_id: true,
+        fragment_z: true,
+        point_coordinate: true,
+    });
+    // 1 + 8 scalars + depth + 2 coordinates + number.
+    assert_eq!(words[0], 13 | 13 << 8);
+    let user = |k: u32, shade: u32, base: u32| (k - 1) | shade << 2 | (base + 1) << 8 | base << 16;
+    let expected = [
+        0x0000_000c,
+        user(4, 7, 1),
+        user(1, 7, 5),
+        user(2, 2, 6),
+        user(1, 3, 8),
+        0x60 | 9 << 16,
+        0x12c | 10 << 16,
+        0x4d | 11 << 16,
+    ];
+    assert_eq!(words[1..], expected);
+    // 5.3's own constants.
+    for constant in ["`0x0000000c`", "`0x60 | ", "`0x12c | ", "`0x4d | "] {
+        assert!(section("5.3").contains(constant), "{constant}");
+    }
+    assert_eq!(table_words(&NO_INPUTS), [0x101, 0xc]);
+}
+
+/// Field codes of 5.3's table.
+#[test]
+fn binding_fields() {
+    for row in rows("5.3", "bits") {
+        let field = row[1];
+        let (name, list) = field.split_once(": ").unwrap_or((field, ""));
+        let listed: Vec<u64> = list
+            .split(", ")
+            .filter_map(|item| item.split(' ').next()?.parse().ok())
+            .collect();
+        match name {
+            "shade model" => {
+                let mut codes: Vec<_> = Shade::ALL.iter().map(|s| u64::from(s.code())).collect();
+                // "3 linear (no perspective), 6 flat ..., 7 perspective" in the order of the list.
+                codes.sort_unstable();
+                assert_eq!(listed, codes);
+            }
+            "source" => {
+                let codes: Vec<_> = Source::ALL.iter().map(|s| u64::from(s.code())).collect();
+                assert_eq!(listed, codes);
+            }
+            _ => assert!(listed.is_empty()),
+        }
+    }
+}
+
+/// 5.2: "at most 131 user scalars (4 + 4 * (max + 4) <= 0x220)".
+#[test]
+fn limits_of_varyings() {
+    let max = coefficient::MAX_SCALARS;
+    assert_eq!(max, 131);
+    assert_eq!(4 + 4 * (usize::from(max) + 4), coefficient::TABLE_SIZE);
+    let smooth = [Interpolation::Smooth; 132];
+    let table = |scalars| {
+        Table::new(&Inputs {
+            scalars,
+            ..NO_INPUTS
+        })
+    };
+    assert_eq!(table(&smooth[..131]).unwrap().count(), 1 + 33);
+    assert!(table(&smooth).is_err());
+    // Every scalar unlike the one before: the count's seven bits are the limit.
+    let mixed: Vec<_> = [Interpolation::Smooth, Interpolation::Flat].repeat(64);
+    assert_eq!(table(&mixed[..126]).unwrap().count(), 127);
+    assert!(table(&mixed[..127]).is_err());
+    assert!(VaryingCounts::all(131).words().is_ok());
+    assert!(VaryingCounts::all(132).words().is_err());
+    let split = VaryingCounts {
+        smooth: 1,
+        flat: 2,
+        linear: 3,
+    };
+    assert_eq!(split.words().unwrap(), [0x1004_0000, 0x03_0201, 0, 0, 0]);
+    // "max(user_scalars / 8, 1)".
+    let resources = [0, 7, 8, 96, 131].map(Fragment::resources);
+    assert_eq!(resources, [1, 1, 1, 12, 16]);
+}
+
+#[test]
+fn refused_bindings() {
+    let first = Binding::ONE_OVER_W;
+    let user = Binding {
+        components: 4,
+        shade: Shade::Perspective,
+        source: Source::Varying,
+        slot: 1,
+        register: 1,
+    };
+    let of = |second: Binding| Table::of_bindings(&[first, second]);
+    assert!(of(user).is_ok());
+    assert!(Table::of_bindings(&[]).is_err());
+    assert!(Table::of_bindings(&[user]).is_err());
+    assert!(
+        of(Binding {
+            components: 5,
+            ..user
+        })
+        .is_err()
+    );
+    assert!(
+        of(Binding {
+            components: 0,
+            ..user
+        })
+        .is_err()
+    );
+    assert!(
+        of(Binding {
+            register: 2,
+            ..user
+        })
+        .is_err()
+    );
+    assert!(of(Binding { slot: 2, ..user }).is_err());
+    let depth = Binding {
+        components: 1,
+        shade: Shade::Linear,
+        source: Source::FragmentZ,
+        slot: 1,
+        register: 1,
+    };
+    assert!(of(depth).is_ok());
+    assert!(of(Binding { slot: 0, ..depth }).is_err());
+    assert!(
+        of(Binding {
+            shade: Shade::Perspective,
+            ..depth
+        })
+        .is_err()
+    );
+    assert!(
+        of(Binding {
+            components: 2,
+            ..depth
+        })
+        .is_err()
+    );
+    let too_many = [first; 128];
+    assert!(Table::of_bindings(&too_many).is_err());
+}
+
+/// 5.1: the order of the words.
+#[test]
+fn vertex_outputs() {
+    let layout = uvs::Layout {
+        scalars: 5,
+        point_size: true,
+        layer_viewport: true,
+        clip_distances: 3,
+    };
+    assert_eq!(layout.words(), Ok(14));
+    assert_eq!((layout.scalar(0), layout.scalar(4)), (Some(4), Some(8)));
+    assert_eq!(layout.scalar(5), None);
+    assert_eq!(layout.point_size(), Some(9));
+    assert_eq!(layout.layer_viewport(), Some(10));
+    assert_eq!(
+        (layout.clip_distance(0), layout.clip_distance(2)),
+        (Some(11), Some(13))
+    );
+    assert_eq!(layout.clip_distance(3), None);
+    assert_eq!(uvs::Layout::default().words(), Ok(4));
+    let word = uvs::layer_viewport_word(7, 3);
+    assert_eq!((word, uvs::layer_and_viewport(word)), (0x3_0007, (7, 3)));
+    let piece = Outputs::new(&layout, true).unwrap();
+    assert_eq!(piece.layout(), Some(layout));
+    assert_eq!(piece.words().unwrap()[1..], [0x3c_0007 | 1 << 16, 0, 0, 14]);
+    // The order of the groups in the text.
+    let groups: Vec<_> = rows("5.1", "order").iter().map(|row| row[1]).collect();
+    let starts = [
+        "clip-space position",
+        "user varyings",
+        "point size",
+        "layer/viewport",
+        "clip distances",
+    ];
+    assert_eq!(groups.len(), starts.len());
+    assert!(
+        groups
+            .iter()
+            .zip(starts)
+            .all(|(group, start)| group.starts_with(start))
+    );
+}
+
+// --- Tile memory and submit -------------------------------------------------------------------------------
+
+/// The formats of 8's table, by the words of a sample.
+#[test]
+fn words_of_attachments() {
+    let cases = [
+        (Format::R8Unorm, 1),
+        (Format::R8G8B8A8Srgb, 1),
+        (Format::B8G8R8A8Unorm, 1),
+        (Format::R16Sfloat, 1),
+        (Format::R16G16Uint, 1),
+        (Format::R16G16B16A16Sfloat, 2),
+        (Format::R16Unorm, 1),
+        (Format::R16G16Snorm, 2),
+        (Format::R16G16B16A16Unorm, 4),
+        (Format::R32Uint, 1),
+        (Format::R32G32Sfloat, 2),
+        (Format::R32G32B32A32Sint, 4),
+        (Format::R5G6B5UnormPack16, 2),
+        (Format::A1R5G5B5UnormPack16, 2),
+        (Format::A4R4G4B4UnormPack16, 2),
+        (Format::A2B10G10R10UnormPack32, 1),
+        (Format::A2R10G10B10UnormPack32, 1),
+        (Format::B10G11R11UfloatPack32, 1),
+        (Format::A2B10G10R10UintPack32, 2),
+    ];
+    for (format, words) in cases {
+        let layout = tile::Layout::new(&[Some(format)], Samples::One).unwrap();
+        assert_eq!(layout.bytes(), 4 * words, "{}", format.name());
+    }
+    // "8 x RGBA32F at one sample was verified"; none of the texture-only formats.
+    let rgba32f = Some(Format::R32G32B32A32Sfloat);
+    let layout = tile::Layout::new(&[rgba32f; 8], Samples::One).unwrap();
+    assert_eq!(
+        (layout.bytes(), layout.sample_size(), layout.blocks()),
+        (128, 128, 64)
+    );
+    assert!(tile::Layout::new(&[rgba32f; 5], Samples::Two).is_err());
+    assert!(tile::Layout::new(&[rgba32f; 9], Samples::One).is_err());
+    assert!(tile::Layout::new(&[Some(Format::Bc1RgbUnormBlock)], Samples::One).is_err());
+    assert!(tile::Layout::new(&[Some(Format::D16Unorm)], Samples::One).is_err());
+}
+
+#[test]
+fn tile_layout() {
+    let rgba8 = Some(Format::R8G8B8A8Unorm);
+    let half = Some(Format::R16G16B16A16Sfloat);
+    let formats = [None, rgba8, None, half, None];
+    let layout = tile::Layout::new(&formats, Samples::Four).unwrap();
+    let offsets: Vec<_> = layout
+        .attachments()
+        .iter()
+        .map(|a| a.map(|a| a.offset))
+        .collect();
+    assert_eq!(offsets, [None, Some(4), None, Some(12)]);
+    assert_eq!((layout.bytes(), layout.sample_size()), (20, 24));
+    let storage = Storage::tile(Samples::Four, 20).unwrap();
+    assert_eq!(layout.storage(), storage);
+    assert_eq!(tile::size(Samples::Four), [32, 16]);
+    assert_eq!(tile::size(Samples::Two), [32, 32]);
+    let none = |samples| tile::Layout::new(&[], samples).unwrap().sample_size();
+    assert_eq!((none(Samples::One), none(Samples::Two)), (0, 8));
+}
+
+/// What the UAPI chapter states of its own example, 14.2: four bytes of a sample.
+#[test]
+fn derived_values() {
+    let pass = Pass {
+        width: 64,
+        height: 64,
+        layers: 1,
+        samples: Samples::One,
+        sample_size: 4,
+        process_empty_tiles: true,
+        integer_depth_bias: false,
+    };
+    assert_eq!(pass.blocks(), 2);
+    assert_eq!(pass.utile_config(), 0xa000);
+    assert_eq!(pass.tile_config(), 0x1_0280);
+    assert_eq!(pass.depth_bias_mode(), 0xc000);
+    assert_eq!(pass.tiles(), [2, 2]);
+    assert_eq!(pass.macro_tiles(), [4, 4]);
+    assert_eq!(pass.list_sizes(), [20, 16, 32]);
+    assert_eq!((pass.screen(), pass.pixels()), (0x1001, 0x3f_003f));
+    assert_eq!((pass.macro_word(), pass.layer_word()), (0x4_0004, 0x8000));
+    // Four samples: two utiles of a tile, and double blocks above 32.
+    let pass = Pass {
+        width: 1920,
+        height: 1080,
+        layers: 6,
+        samples: Samples::Four,
+        sample_size: 64,
+        process_empty_tiles: false,
+        integer_depth_bias: true,
+    };
+    assert_eq!(pass.blocks(), 64);
+    assert_eq!(pass.tile_memory(), 8 << 16);
+    assert_eq!(pass.utile_config(), 2 << 12 | 1 << 14 | 2);
+    assert_eq!(pass.tile_config(), 0x281);
+    assert_eq!(pass.tiles(), [60, 34]);
+    assert_eq!(pass.macro_tiles(), [16, 12]);
+    assert_eq!(pass.list_sizes(), [480, 192, 768]);
+    assert_eq!(pass.macro_word(), 24 | 16 << 16);
+    assert_eq!(pass.layer_word(), 0xe005);
+    assert_eq!(pass.depth_bias_mode(), 0x4_c000);
+    assert!(
+        Pass {
+            samples: Samples::Four,
+            sample_size: 65,
+            ..pass
+        }
+        .check()
+        .is_err()
+    );
+    assert!(Pass { width: 0, ..pass }.check().is_err());
+    assert!(
+        Pass {
+            height: 16385,
+            ..pass
+        }
+        .check()
+        .is_err()
+    );
+    assert!(
+        Pass {
+            layers: 2049,
+            ..pass
+        }
+        .check()
+        .is_err()
+    );
+    assert_eq!(pass::background_bind(0, 0), 0);
+    assert_eq!(pass::background_bind(0x40, 5), 0xffff_8000_0000_0005);
+}
+
+/// 13's sample positions.
+#[test]
+fn sample_positions() {
+    for row in rows("13.", "samples") {
+        let samples = Samples::of_count(row[0].parse().unwrap()).unwrap();
+        let positions = SamplePositions::standard(samples);
+        assert_eq!(positions.pack(), hex(row[1]));
+        assert_eq!(
+            SamplePositions::unpack(samples, positions.pack()),
+            Ok(positions)
+        );
+        let stated: Vec<_> = row[2]
+            .split(['(', ')'])
+            .filter_map(|pair| {
+                let (x, y) = pair.split_once(',')?;
+                Some([x.parse().ok()?, y.parse().ok()?])
+            })
+            .collect();
+        assert_eq!(positions.get(), stated);
+        assert_eq!(SamplePositions::new(&stated), Ok(positions));
+    }
+    assert!(SamplePositions::new(&[[16, 0]]).is_err());
+    assert!(SamplePositions::new(&[[0, 0]; 3]).is_err());
+    assert!(SamplePositions::unpack(Samples::One, 0x188).is_err());
+}
+
+/// 10's table of `zls_ctrl`: each bit that has a name.
+#[test]
+fn zls_control() {
+    let value = |set: fn(&mut ZlsControl)| {
+        let mut control = ZlsControl::default();
+        set(&mut control);
+        assert_eq!(ZlsControl::unpack(control.pack()), Ok(control));
+        control.pack()
+    };
+    let mut checked = 0;
+    for row in rows("10.", "bit") {
+        for pair in row.chunks(2) {
+            let [bits, field] = pair else {
+                panic!("{row:?}")
+            };
+            let expected: Vec<(u64, u64)> = match *field {
+                "Z load tiling (0 GPU-tiled, 1 twiddled)" => {
+                    vec![(1, value(|c| c.depth.load_tiling = Tiling::Twiddled))]
+                }
+                "Z load compressed" => vec![(2, value(|c| c.depth.load_compressed = true))],
+                "S load tiling" => vec![(3, value(|c| c.stencil.load_tiling = Tiling::Twiddled))],
+                "S load compressed" => vec![(4, value(|c| c.stencil.load_compressed = true))],
+                "Z store tiling" => vec![(5, value(|c| c.depth.store_tiling = Tiling::Twiddled))],
+                "Z store compressed" => vec![(6, value(|c| c.depth.store_compressed = true))],
+                "S store tiling / compressed" => vec![
+                    (7, value(|c| c.stencil.store_tiling = Tiling::Twiddled)),
+                    (8, value(|c| c.stencil.store_compressed = true)),
+                ],
+                "stencil load" => vec![(14, value(|c| c.stencil.load = true))],
+                "Z load" => vec![(15, value(|c| c.depth.load = true))],
+                "stencil store" => vec![(18, value(|c| c.stencil.store = true))],
+                "Z store" => vec![(19, value(|c| c.depth.store = true))],
+                "Z format: 0 = 32F, 2 = 16 unorm" => {
+                    vec![(26, value(|c| c.format = DepthFormat::Unorm16))]
+                }
+                "Z resolve" => vec![(56, value(|c| c.depth.resolve = true))],
+                "S resolve" => vec![(58, value(|c| c.stencil.resolve = true))],
+                "unknown (0)" | "0" => continue,
+                other => panic!("{other}"),
+            };
+            for (bit, value) in expected {
+                assert_eq!(value, 1 << bit, "{field}");
+                assert!(bits.contains(&bit.to_string()), "{field}");
+                checked += 1;
+            }
+        }
+    }
+    assert_eq!(checked, 15);
+    for bit in [0, 9, 16, 20, 25, 57, 63] {
+        assert!(ZlsControl::unpack(1 << bit).is_err(), "{bit}");
+    }
+    assert_eq!(Surface::default(), ZlsControl::default().depth);
+}
+
+#[test]
+fn zls_values() {
+    assert_eq!(pass::layer_stride(0x4000), Ok(1));
+    assert_eq!(pass::layer_stride(0xc000), Ok(2 << 14 | 1));
+    assert_eq!(pass::layer_stride_of(2 << 14 | 1), Ok(0xc000));
+    assert_eq!(pass::compression_stride(0x100), Ok(1 << 14));
+    assert_eq!(pass::compression_stride_of(0), Ok(0x80));
+    for bytes in [0, 0x2000, 0x4001, 0x1_0000_4000] {
+        assert!(pass::layer_stride(bytes).is_err(), "{bytes:#x}");
+    }
+    assert!(pass::layer_stride_of(0).is_err());
+    assert!(pass::compression_stride_of(1).is_err());
+    assert_eq!(pass::pixels(64, 3), Ok(63 | 2 << 15));
+    assert_eq!(pass::pixels_of(63 | 2 << 15), Ok([64, 3]));
+    assert!(pass::pixels(0, 3).is_err());
+    assert!(pass::pixels_of(1 << 30).is_err());
+    assert_eq!(pass::clear_depth(DepthFormat::Float32, 1.0), 0x3f80_0000);
+    assert_eq!(pass::clear_depth(DepthFormat::Unorm16, 1.0), 0xffff);
+    assert_eq!(pass::clear_depth(DepthFormat::Unorm16, f32::NAN), 0);
+    assert_eq!(pass::clear_stencil(0xa5), 0x3a5);
+    assert_eq!(pass::stencil_of(0x3a5), Ok(0xa5));
+    assert!(pass::stencil_of(0x400).is_err());
+    assert_eq!(PppControl::unpack(0x202), Ok(PppControl::default()));
+    assert!(PppControl::unpack(4).is_err());
+    // "0x3cddb3d9" for 64 pixels.
+    assert_eq!(pass::merge_upper(64), 0x3cdd_b3d9);
+}
+
+/// 4.4's allocations: "Verified values of B".
+#[test]
+fn allocations() {
+    let text = section("4.4");
+    let start = text.find("Verified values of B: ").unwrap() + 22;
+    let list = text[start..].split(". ").next().unwrap();
+    let entry = BlockOffset::FIRST.entry();
+    let mut checked = 0;
+    for item in list.split(", (").map(|item| item.trim_start_matches('(')) {
+        let (inputs, value) = item.split_once(")=").unwrap();
+        let (samples, bytes) = inputs.split_once(',').unwrap();
+        let samples = Samples::of_count(samples.parse().unwrap()).unwrap();
+        let bytes = bytes.trim_end_matches(" B").parse().unwrap();
+        let frame = Frame::default();
+        let launcher = Launcher::fragment(0x1000, entry, frame, samples, bytes).unwrap();
+        let code = launcher.to_vec(launcher_at(0)).unwrap();
+        let value = match value.strip_prefix("0x") {
+            Some(digits) => u8::from_str_radix(digits, 16).unwrap(),
+            None => value.parse().unwrap(),
+        };
+        assert_eq!(code[58 + 3], value, "{item}");
+        checked += 1;
+    }
+    assert_eq!(checked, 7);
+}
+
+/// 4.4's table of places: offsets in a launcher with and without a preamble.
+#[test]
+fn launcher_places() {
+    let entry = BlockOffset::FIRST.entry();
+    let mut launcher = Launcher::vertex(0x1000, entry, Frame::default());
+    assert_eq!(launcher.size(), Ok(138));
+    launcher.preamble = Some(code(0x80_0000));
+    let bytes = launcher.to_vec(launcher_at(0x90_0000)).unwrap();
+    assert_eq!(bytes.len(), 148);
+    let stop = [0x0e, 0, 0, 0];
+    let starts = [
+        (16, 0x67),
+        (30, 0x67),
+        (44, 0x67),
+        (58, 0x77),
+        (66, 0x77),
+        (76, 0xf7),
+        (134, 0x0f),
+    ];
+    for (at, byte) in starts {
+        assert_eq!(bytes[at], byte, "{at}");
+        assert!(section("4.4").contains(&format!("| {at} |")) || at == 134);
+    }
+    assert_eq!(bytes[144..], stop);
+    assert_eq!(launcher.first_free_word(), 12);
 }
