@@ -593,7 +593,12 @@ proptest! {
             let start = (update.at().offset() - at.offset()) as usize;
             let piece = Piece::unpack(&bytes[start..start + 4 * usize::from(update.words())]).unwrap();
             prop_assert_eq!(piece.kind(), kind);
+            let mut again = state.clone();
             state.apply(piece);
+            prop_assert_eq!(again.apply_bytes(&bytes[start..start + 4 * usize::from(update.words())]), Ok(kind));
+            prop_assert_eq!(&again, &state);
+            prop_assert!(again.apply_bytes(&bytes[start..start + 4]).is_err());
+            prop_assert_eq!(&again, &state);
         }
         if updates.is_ok() {
             prop_assert_eq!(state.record(), Some(record));

@@ -14,8 +14,7 @@ use crate::launcher::{Launcher, Samples, Storage};
 use crate::ppp::{self, ObjectType, PolygonMode, RegionClip};
 use crate::scissor::{self, Scissor};
 use crate::vdm::{
-    Barrier, Cause, Draw, Primitive, READ_AHEAD, Record, State, Update, VertexState, WalkError,
-    Walker,
+    Barrier, Cause, Draw, Primitive, READ_AHEAD, Record, State, VertexState, WalkError, Walker,
 };
 use crate::window::{ContextAddress, LauncherAddress, RENDER_RESERVED};
 
@@ -278,8 +277,8 @@ fn walk(
             }
             Record::Update(update) => {
                 check_reserved(update.at(), sink);
-                if !apply(&mut walker, update, &mut state, sink) {
-                    return;
+                if let Err(WalkError { address, cause }) = walker.apply(update, &mut state.ppp) {
+                    return sink(address, cause.into());
                 }
             }
             Record::Link(link) => {
@@ -303,25 +302,6 @@ fn walk(
                 };
                 checker.draw(&draw, &state);
             }
-        }
-    }
-}
-
-/// Applies a piece; false when the walk must end.
-fn apply<R: FnMut(u64, &mut [u8]) -> bool>(
-    walker: &mut Walker<R>,
-    update: Update,
-    state: &mut State,
-    sink: &mut Sink<'_>,
-) -> bool {
-    match walker.piece(update) {
-        Ok(piece) => {
-            state.ppp.apply(piece);
-            true
-        }
-        Err(WalkError { address, cause }) => {
-            sink(address, cause.into());
-            false
         }
     }
 }
