@@ -121,6 +121,8 @@ pub struct Image {
     pub levels: u32,
     /// Its sampler, and what a record of it has no room for: the LOD bias.
     pub sampler: Option<(Sampler, f32)>,
+    /// The bits of the sampler's border colour, if it is none of the presets.
+    pub border: Option<[u32; 4]>,
     /// The texels of all levels, of each all layers or slices, of each all rows, without gaps. Multisampled images, which no
     /// command copies, have none.
     pub texels: Vec<u8>,

@@ -28,6 +28,9 @@ pub struct ComputeLowering {
     pub robust: bool,
     /// Dispatches may have a base workgroup, which the third root pointer names.
     pub has_base_workgroup: bool,
+    /// Samplers may have border colours beside the three presets. Each sampler then takes two slots, and each sample
+    /// asks whether it has.
+    pub custom_border_colors: bool,
 }
 
 /// Where the descriptors of one binding are.
@@ -152,6 +155,7 @@ impl ComputeLowering {
             num_bindings: bindings.len(),
             robust: self.robust,
             has_base_workgroup: self.has_base_workgroup,
+            custom_border_colors: self.custom_border_colors,
         })
     }
 }
@@ -345,6 +349,7 @@ mod tests {
             bindings: (0..8).map(one).collect(),
             robust: true,
             has_base_workgroup: true,
+            custom_border_colors: false,
         }
     }
 

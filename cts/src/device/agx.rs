@@ -53,6 +53,7 @@ pub fn key(case: &Case, layout: &Layout, robust: bool) -> CompileKey {
             bindings: bindings.collect(),
             robust,
             has_base_workgroup: case.base_group != [0; 3],
+            custom_border_colors: case.images.iter().any(|image| image.border.is_some()),
         },
     }
 }

@@ -52,6 +52,8 @@ struct cortland_compute_lowering {
    size_t num_bindings;
    bool robust;
    bool has_base_workgroup;
+   /* Samplers may have a border colour of their own. */
+   bool custom_border_colors;
 };
 
 /*

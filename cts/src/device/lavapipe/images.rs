@@ -34,6 +34,7 @@ struct Made {
     staging: vk::Buffer,
     mapping: Option<*const u8>,
     regions: Vec<vk::BufferImageCopy>,
+    aspect: vk::ImageAspectFlags,
 }
 
 /// The images of one run.
@@ -67,11 +68,11 @@ impl Images {
         for made in self.0.iter().filter(|made| made.image != vk::Image::null()) {
             // SAFETY: the handles live until the run is over; the regions lie in both.
             unsafe {
-                transition(device, commands, made.image, vk::ImageLayout::UNDEFINED, to);
+                transition(device, commands, made, vk::ImageLayout::UNDEFINED, to);
                 if !made.regions.is_empty() {
                     device.cmd_copy_buffer_to_image(commands, made.staging, made.image, to, &made.regions);
                 }
-                transition(device, commands, made.image, to, vk::ImageLayout::GENERAL);
+                transition(device, commands, made, to, vk::ImageLayout::GENERAL);
             }
         }
     }
@@ -85,7 +86,7 @@ impl Images {
         for made in self.0.iter().filter(|made| !made.regions.is_empty()) {
             // SAFETY: as above.
             unsafe {
-                transition(device, commands, made.image, from, from);
+                transition(device, commands, made, from, from);
                 device.cmd_copy_image_to_buffer(commands, made.image, from, made.staging, &made.regions);
             }
         }
@@ -125,9 +126,9 @@ impl Images {
     }
 }
 
-const fn all_of() -> vk::ImageSubresourceRange {
+const fn all_of(aspect_mask: vk::ImageAspectFlags) -> vk::ImageSubresourceRange {
     vk::ImageSubresourceRange {
-        aspect_mask: vk::ImageAspectFlags::COLOR,
+        aspect_mask,
         base_mip_level: 0,
         level_count: vk::REMAINING_MIP_LEVELS,
         base_array_layer: 0,
@@ -142,7 +143,7 @@ const fn all_of() -> vk::ImageSubresourceRange {
 unsafe fn transition(
     device: &ash::Device,
     commands: vk::CommandBuffer,
-    image: vk::Image,
+    made: &Made,
     from: vk::ImageLayout,
     to: vk::ImageLayout,
 ) {
@@ -154,8 +155,8 @@ unsafe fn transition(
         .new_layout(to)
         .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
         .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-        .image(image)
-        .subresource_range(all_of());
+        .image(made.image)
+        .subresource_range(all_of(made.aspect));
     let stages = vk::PipelineStageFlags::ALL_COMMANDS;
     // SAFETY: as the caller says.
     unsafe {
@@ -218,6 +219,10 @@ fn make_image(
 ) -> anyhow::Result<()> {
     use vk::{ImageType, ImageViewType};
     let device = scope.device();
+    made.aspect = match format {
+        vk::Format::D16_UNORM | vk::Format::D32_SFLOAT => vk::ImageAspectFlags::DEPTH,
+        _ => vk::ImageAspectFlags::COLOR,
+    };
     let [width, height, depth] = image.shape.extent(0);
     let (ty, view) = match image.shape {
         Shape::D1(_) => (ImageType::TYPE_1D, ImageViewType::TYPE_1D),
@@ -257,7 +262,7 @@ fn make_image(
     let memory = scope.memory(&info)?;
     // SAFETY: the memory is new and as large as the image needs.
     unsafe { device.bind_image_memory(made.image, memory, 0) }?;
-    let mut range = all_of();
+    let mut range = all_of(made.aspect);
     // Storage images are of one level.
     if image.kind == ImageKind::Storage {
         range.level_count = 1;
@@ -279,7 +284,7 @@ fn make_image(
             vk::BufferImageCopy::default()
                 .buffer_offset(offset)
                 .image_subresource(vk::ImageSubresourceLayers {
-                    aspect_mask: vk::ImageAspectFlags::COLOR,
+                    aspect_mask: made.aspect,
                     mip_level: level,
                     base_array_layer: 0,
                     layer_count: layers,

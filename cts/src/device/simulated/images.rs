@@ -120,7 +120,7 @@ impl Laid {
                 ImageKind::Sampler => 0,
                 _ => 64,
             };
-            put_sampler(&mut bytes[at..], sampler, *bias)?;
+            put_sampler(&mut bytes[at..], sampler, *bias, image.border)?;
         }
         bytes.truncate(match image.kind {
             ImageKind::Storage | ImageKind::Combined => 128,
@@ -216,10 +216,16 @@ fn put_buffer(bytes: &mut [u8], image: &Image, address: u64) -> anyhow::Result<(
     Ok(())
 }
 
-fn put_sampler(bytes: &mut [u8], sampler: &Sampler, bias: f32) -> anyhow::Result<()> {
+fn put_sampler(
+    bytes: &mut [u8],
+    sampler: &Sampler,
+    bias: f32,
+    border: Option<[u32; 4]>,
+) -> anyhow::Result<()> {
     // The shader makes fractions of coordinates.
     let record = Sampler {
         unnormalised: false,
+        border: border.map_or(sampler.border, |_| Border::TransparentBlack),
         ..*sampler
     };
     record.pack(&mut bytes[..32])?;
@@ -236,6 +242,13 @@ fn put_sampler(bytes: &mut [u8], sampler: &Sampler, bias: f32) -> anyhow::Result
         MipFilter::Nearest => 1,
         MipFilter::Linear => 2,
     };
-    put(bytes, 44, u32::from(sampler.unnormalised) << 1 | mip << 2);
+    put(
+        bytes,
+        44,
+        u32::from(border.is_some()) | u32::from(sampler.unnormalised) << 1 | mip << 2,
+    );
+    for (at, word) in (48..).step_by(4).zip(border.unwrap_or_default()) {
+        put(bytes, at, word);
+    }
     Ok(())
 }
