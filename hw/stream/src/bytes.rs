@@ -4,8 +4,9 @@
 use crate::error::{Error, Result};
 
 /// The first `need` bytes; the error names the structure that needs them.
+#[inline]
 pub(crate) fn head<'a>(structure: &'static str, bytes: &'a [u8], need: usize) -> Result<&'a [u8]> {
-    bytes.get(..need).ok_or(Error::Short {
+    bytes.get(..need).ok_or_else(|| Error::Short {
         structure,
         need,
         got: bytes.len(),
@@ -13,13 +14,14 @@ pub(crate) fn head<'a>(structure: &'static str, bytes: &'a [u8], need: usize) ->
 }
 
 /// The first `need` bytes, to write.
+#[inline]
 pub(crate) fn head_mut<'a>(
     structure: &'static str,
     bytes: &'a mut [u8],
     need: usize,
 ) -> Result<&'a mut [u8]> {
     let got = bytes.len();
-    bytes.get_mut(..need).ok_or(Error::Short {
+    bytes.get_mut(..need).ok_or_else(|| Error::Short {
         structure,
         need,
         got,

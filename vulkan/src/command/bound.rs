@@ -242,11 +242,11 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template(
         record("vkCmdPushDescriptorSetWithTemplateKHR", buffer, |this| {
             let layout = object::get::<PipelineLayout>(layout);
             let template = object::get::<UpdateTemplate>(template);
-            let Some(set_layout) = layout.set(set) else {
+            if layout.set(set).is_none() {
                 return Ok(());
-            };
+            }
             let memory = this.bound.push_memory(set as usize);
-            template.write(set_layout, memory, &mut [], data.cast());
+            template.write(memory, &mut [], data.cast());
             this.bound.changed = true;
             Ok(())
         });
