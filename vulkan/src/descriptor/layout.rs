@@ -93,7 +93,7 @@ fn fill_gaps(all: &mut HostVec<Binding>) {
         if number.saturating_sub(next) as usize > all.capacity() - all.len() {
             break;
         }
-        all.extend((next..number).map(|number| Binding::nothing(number)));
+        all.extend((next..number).map(Binding::nothing));
         next = number.saturating_add(1);
     }
     all.sort_unstable_by_key(|binding| binding.number);
