@@ -6,8 +6,8 @@ use crate::{
     SubgroupSize, ffi,
 };
 
-/// The address of a page of zeros, which whoever runs shaders with [`ComputeLowering::robust`] maps for the GPU to read:
-/// loads out of bounds go there.
+/// The address of a page of zeros, which whoever runs shaders with [`ComputeLowering::robust`] maps for the GPU to read
+/// and write: loads out of bounds go there, and coherent ones are atomics, if such as change nothing.
 pub const ZERO_PAGE: u64 = page(ffi::CORTLAND_ZERO_PAGE_LOW);
 /// The address of a page that nobody reads, which whoever runs such shaders maps for the GPU to write: stores and atomics
 /// out of bounds go there.

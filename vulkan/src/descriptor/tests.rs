@@ -1012,10 +1012,11 @@ fn every_refusal_of_host_memory_is_told_and_leaks_nothing() {
         |pool, _| unsafe { device.destroy_descriptor_pool(pool, None) },
     );
     assert!(failures >= 6, "{failures}");
+    // Two blocks with a gap between them, so that one entry becomes two writes.
     let entries = [vk::DescriptorUpdateTemplateEntry {
-        descriptor_count: 9,
-        descriptor_type: STORAGE,
-        stride: 24,
+        dst_binding: 8,
+        descriptor_count: 32,
+        descriptor_type: INLINE,
         ..Default::default()
     }];
     let info = vk::DescriptorUpdateTemplateCreateInfo::default()
