@@ -8,6 +8,7 @@
 //! left to say, [`Launcher::pack`] writes it, [`Launcher::unpack`] reads it back.
 
 mod emit;
+mod graphics;
 mod parse;
 mod template;
 
@@ -21,6 +22,7 @@ use crate::bytes::head_mut;
 use crate::error::{Result, illegal, operand, unexpected};
 use crate::window::{CodeAddress, EntryOffset, LauncherAddress, check_va};
 
+pub use self::graphics::GRAPHICS_SLOT_SIZE;
 pub use self::template::Template;
 
 const NAME: &str = "launcher";
@@ -42,7 +44,7 @@ pub const MAX_SCRATCH: u16 = 0x8000;
 /// Most bytes of threadgroup memory (launch, 4.5 and 9; HW).
 pub const MAX_THREADGROUP_BYTES: u32 = 0x8000;
 /// Bytes of a slot that holds every launcher and the padding, as the proven driver allocates it for
-/// compute (launch, 5.1; HW). Graphics launchers need 256.
+/// compute (launch, 5.1; HW). For graphics there is [`GRAPHICS_SLOT_SIZE`].
 pub const SLOT_SIZE: usize = 1024;
 
 /// 64-bit units that a load's offset reaches (launch, 4.3; HW).
