@@ -51,6 +51,7 @@ pub(super) fn run<F: ObserverFactory>(
         watchdog: config.watchdog,
         cancel,
         strict: config.strict.is_some(),
+        late_tests: false,
     };
     let tlb = Tlb::new(mappings);
     let group = Workgroup {

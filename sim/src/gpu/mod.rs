@@ -197,6 +197,7 @@ impl Gpu {
             watchdog: self.config.watchdog,
             cancel,
             strict: self.config.strict.is_some(),
+            late_tests: false,
         };
         dispatch::run(self, mappings, &body, &dispatch, factory)?;
         flight.check_these(mappings, &[&program, &body])

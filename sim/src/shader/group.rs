@@ -13,6 +13,14 @@ pub enum Stage {
     Launcher,
     /// A compute shader.
     Compute,
+    /// A vertex shader.
+    Vertex,
+    /// A fragment shader.
+    Fragment,
+    /// The program that fills a tile: a fragment shader for every pixel.
+    Background,
+    /// The program that stores a tile: once for each.
+    EndOfTile,
 }
 
 impl Stage {
@@ -22,6 +30,10 @@ impl Stage {
         match self {
             Stage::Launcher => "launch",
             Stage::Compute => "compute",
+            Stage::Vertex => "vertex",
+            Stage::Fragment => "fragment",
+            Stage::Background => "background",
+            Stage::EndOfTile => "end-of-tile",
         }
     }
 }
@@ -95,6 +107,8 @@ pub struct Dispatch<'d> {
     pub cancel: &'d AtomicBool,
     /// Report what the hardware would let pass silently.
     pub strict: bool,
+    /// A fragment shader asks for the depth and stencil tests itself (graphics, 7.8).
+    pub late_tests: bool,
 }
 
 /// One workgroup, worked on by one thread.

@@ -5,7 +5,9 @@ use agx_isa::Instr;
 
 use super::microop::{MicroOp, Step};
 use super::wave::Wave;
-use super::{alu, atomic, barrier, control, device, launch, scratch, subgroup, threadgroup};
+use super::{
+    alu, atomic, barrier, control, device, fragment, launch, scratch, subgroup, threadgroup, vertex,
+};
 
 /// Why there is no micro-op: the text of the fault when the program gets there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,12 +56,17 @@ const FAMILIES: &[fn(&Instr) -> Option<MicroOp>] = &[
     subgroup::lower,
     barrier::lower,
     launch::lower,
+    vertex::lower,
+    fragment::interpolate::lower,
+    fragment::tile::lower,
+    fragment::coverage::lower,
+    fragment::block::lower,
 ];
 
 /// Lowers one instruction.
 ///
 /// # Errors
-/// When the reference gives the instruction no meaning, or none outside the graphics stages.
+/// When the reference gives the instruction no meaning.
 pub fn lower(instr: &Instr) -> Result<MicroOp, Refused> {
     let lowered = FAMILIES.iter().find_map(|family| family(instr));
     lowered.ok_or_else(|| {
