@@ -73,6 +73,29 @@ pub enum Samples {
     Four,
 }
 
+impl Samples {
+    /// How many.
+    #[must_use]
+    pub const fn count(self) -> u32 {
+        match self {
+            Samples::One => 1,
+            Samples::Two => 2,
+            Samples::Four => 4,
+        }
+    }
+
+    /// So many; `None` for other numbers than 1, 2 and 4.
+    #[must_use]
+    pub const fn of_count(count: u32) -> Option<Samples> {
+        match count {
+            1 => Some(Samples::One),
+            2 => Some(Samples::Two),
+            4 => Some(Samples::Four),
+            _ => None,
+        }
+    }
+}
+
 /// On-chip storage that ALLOC asks for (launch, 4.5; HW).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Storage {

@@ -1,66 +1,26 @@
 // SPDX-License-Identifier: MIT
-//! The worked example of graphics, 15, and the tables of graphics-stream, read from its text.
+//! The worked example of graphics, 15, read from its text.
+
+mod graphics;
 
 use agx_hw::arena::{Block, BlockOffset, Kind as BlockKind, Target};
 use agx_hw::coefficient::{self, Inputs, Interpolation, Table};
 use agx_hw::format::{Format, StoreFrom};
 use agx_hw::launcher::{Frame, Launcher, Samples};
-use agx_hw::ppp::{
-    self, Compare, Cull, Face, Face2, Fragment, FragmentControl, FragmentControl2, Indices, Kind,
-    ObjectType, Outputs, PassType, Piece, RegionClip, Stencil, StencilOp, VaryingCounts, Viewport,
-    Viewports, Visibility, WClamp,
-};
+use agx_hw::pass::{self, Pass, PppControl, SamplePositions, ZlsControl};
+use agx_hw::ppp;
 use agx_hw::root::{Graphics, RECORD_SIZE as ROOT_SIZE};
 use agx_hw::sampler::{SLOT_SIZE as SAMPLER_SLOT, Sampler};
 use agx_hw::scissor::{ENTRY_SIZE, Scissor};
 use agx_hw::store::{self, Store};
 use agx_hw::texture::{self, Texture};
+use agx_hw::tile;
 use agx_hw::vdm::{
-    Barrier, Draw, DrawArguments, Draws, IndexSize, IndexedDrawArguments, Indices as IndexBuffer,
-    IndirectAddress, Link, Primitive, Provoking, Record, Template, Update, VdmStream, VertexState,
-    Vertices, Walker, records,
+    Barrier, Draw, Draws, IndexSize, Indices as IndexBuffer, Primitive, Provoking, Record,
+    Template, VdmStream, VertexState, Vertices, Walker, records,
 };
-use agx_hw::window::{CodeAddress, ContextAddress, LauncherAddress};
-
-const REFERENCE: &str = include_str!("../../../docs/hw/graphics-stream.md");
-
-const RECORD: u32 = 0x400_0000;
-const STREAM: u32 = 0x401_0000;
-
-/// The text of a section, its heading's number given.
-fn section(number: &str) -> &'static str {
-    let heading = format!("# {number} ");
-    let start = REFERENCE
-        .find(&format!("\n##{heading}"))
-        .or_else(|| REFERENCE.find(&format!("\n#{heading}")))
-        .unwrap_or_else(|| panic!("no section {number}"));
-    let text = &REFERENCE[start + 1..];
-    text.find("\n#").map_or(text, |end| &text[..end])
-}
-
-/// The cells of a section's table rows, the heading left out. `heading` is the first cell of the table.
-fn rows(number: &str, heading: &str) -> Vec<Vec<&'static str>> {
-    let text = section(number);
-    let start = text
-        .find(&format!("| {heading} |"))
-        .unwrap_or_else(|| panic!("{number} has no table {heading}"));
-    let rows: Vec<Vec<_>> = text[start..]
-        .lines()
-        .map(str::trim_start)
-        .take_while(|line| line.starts_with('|'))
-        .map(|line| {
-            let cells = line.trim_matches('|').split('|');
-            cells.map(str::trim).collect()
-        })
-        .collect();
-    assert!(rows.len() > 2, "{number} {heading} is empty");
-    rows[2..].to_vec()
-}
-
-fn hex(text: &str) -> u64 {
-    let digits = text.trim_matches('`').trim_start_matches("0x");
-    u64::from_str_radix(digits, 16).unwrap_or_else(|_| panic!("{text}"))
-}
+use agx_hw::window::LauncherAddress;
+use graphics::*;
 
 /// The text of the example behind a bold title.
 fn example(title: &str) -> &'static str {
@@ -77,17 +37,6 @@ fn listing(title: &str) -> &'static str {
     let start = text.find("```\n").unwrap() + 4;
     let end = text[start..].find("```").unwrap();
     &text[start..start + end]
-}
-
-/// Numbers of so many digits that begin a text.
-fn numbers(text: &str, digits: usize) -> Vec<u32> {
-    text.split_whitespace()
-        .map_while(|word| {
-            (word.len() == digits)
-                .then(|| u32::from_str_radix(word, 16).ok())
-                .flatten()
-        })
-        .collect()
 }
 
 /// The lines `+offset numbers comment` of a listing; continuation lines have no numbers.
@@ -122,82 +71,7 @@ fn inline_words(text: &str) -> Vec<u8> {
         .collect()
 }
 
-fn le(words: &[u32]) -> Vec<u8> {
-    words.iter().flat_map(|word| word.to_le_bytes()).collect()
-}
-
-fn code(offset: u32) -> CodeAddress {
-    CodeAddress::from_offset(offset)
-}
-
-fn launcher_at(offset: u32) -> LauncherAddress {
-    LauncherAddress::new(code(offset)).unwrap()
-}
-
-fn context(offset: u32) -> ContextAddress {
-    ContextAddress::from_offset(offset).unwrap()
-}
-
-fn pack(record: Record) -> Vec<u8> {
-    let mut bytes = [0; Record::MAX_SIZE];
-    let size = record.pack(&mut bytes).unwrap();
-    assert_eq!(Record::unpack(&bytes), Ok((record, size)));
-    bytes[..size].to_vec()
-}
-
-fn header(record: Record) -> u32 {
-    u32::from_le_bytes(pack(record)[..4].try_into().unwrap())
-}
-
 // --- The worked example ------------------------------------------------------------------------------
-
-fn example_record() -> ppp::Record {
-    ppp::Record {
-        varyings: VaryingCounts::all(4),
-        fragment: Fragment {
-            bindings: 2,
-            table: code(0x90_0400),
-            launcher: launcher_at(0x90_0300),
-            resources: Fragment::resources(4),
-        },
-        outputs: Outputs {
-            words: 8,
-            ..Outputs::default()
-        },
-        control: FragmentControl::default(),
-        control2: FragmentControl2::default(),
-        viewports: Viewports::one(Viewport::new(
-            [0.0; 2],
-            [64.0; 2],
-            [0.0, 1.0],
-            RegionClip::of_pixels([0; 2], [64; 2]).unwrap(),
-        )),
-        w_clamp: WClamp::default(),
-        cull: Cull {
-            front_counter_clockwise: true,
-            ..Cull::default()
-        },
-        indices: Indices::default(),
-    }
-}
-
-fn example_vertex() -> VertexState {
-    VertexState {
-        launcher: launcher_at(0x90_0100),
-        outputs: 8,
-        provoking: Provoking::First,
-        primitive_id: false,
-    }
-}
-
-const TRIANGLE: Draw = Draw {
-    primitive: Primitive::Triangles,
-    vertices: Vertices::Direct {
-        first: 0,
-        count: 3,
-        instances: 1,
-    },
-};
 
 #[test]
 fn ppp_record() {
@@ -493,4 +367,46 @@ fn root_tables() {
         assert_eq!((qword(0), qword(8), qword(16)), graphics);
         assert!(bytes[24..].iter().all(|byte| *byte == 0));
     }
+}
+
+/// The submit of the example, and what the kernel makes of it (11.2, 15).
+#[test]
+fn submit_of_the_example() {
+    let text = example("Submit fields");
+    let pass = Pass {
+        width: 64,
+        height: 64,
+        layers: 1,
+        samples: Samples::One,
+        sample_size: tile::Layout::new(&[Some(Format::R8G8B8A8Unorm)], Samples::One)
+            .unwrap()
+            .sample_size(),
+        process_empty_tiles: true,
+        integer_depth_bias: false,
+    };
+    assert!(pass.check().is_ok());
+    let stated = |name: &str, value: u64| {
+        let start = text.find(name).unwrap_or_else(|| panic!("{name}")) + name.len();
+        let number = text[start..].trim_start_matches([' ', '=']);
+        let number: String = number
+            .chars()
+            .take_while(char::is_ascii_alphanumeric)
+            .collect();
+        let number = match number.strip_prefix("0x") {
+            Some(digits) => u64::from_str_radix(digits, 16).unwrap(),
+            None => number.parse().unwrap(),
+        };
+        assert_eq!(value, number, "{name}");
+    };
+    stated("sample_size_B", pass.sample_size.into());
+    stated("tib_blocks", pass.blocks().into());
+    stated("utile_config", pass.utile_config().into());
+    stated(" tile_config", pass.tile_config().into());
+    stated("isp_merge_upper_y", pass::merge_upper(64).into());
+    stated("ppp_ctrl", PppControl::default().pack().into());
+    let positions = SamplePositions::standard(Samples::One);
+    stated("ppp_multisamplectl", positions.pack());
+    stated("isp_bgobjvals", pass::clear_stencil(0).into());
+    stated("zls_ctrl", ZlsControl::default().pack());
+    assert_eq!(pass.tile_memory(), 4);
 }
