@@ -30,6 +30,9 @@ pub enum FaultKind {
         /// Why.
         reason: String,
     },
+    /// A render command with values that the hardware does not know.
+    #[error("bad render command: {0}")]
+    Pass(String),
     /// More instructions than the watchdog allows.
     #[error("runaway program: more than {limit} instructions in one SIMD group")]
     Watchdog {
@@ -52,7 +55,7 @@ impl FaultKind {
 /// Where in a shader it happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShaderPlace {
-    /// "launcher" or "compute" (later: vertex, fragment ...).
+    /// "launch", "compute", "vertex", "fragment", "background" or "end-of-tile".
     pub stage: &'static str,
     /// Address of the instruction.
     pub pc: u64,
@@ -60,7 +63,7 @@ pub struct ShaderPlace {
     pub instruction: String,
     /// Lane in the SIMD group, if one lane is to blame.
     pub lane: Option<u8>,
-    /// Workgroup index.
+    /// Workgroup index; in fragment stages column, row and layer of the tile.
     pub workgroup: [u32; 3],
     /// SIMD group in the workgroup.
     pub simd_group: u32,

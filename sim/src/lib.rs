@@ -7,6 +7,7 @@
 //! * [`kernel`]: the kernel driver's model, which accepts commands and keeps their order;
 //! * [`processor`]: the seam between that and the GPU model, which executes commands;
 //! * [`gpu`]: the command processor: streams, launch programs, workgroups;
+//! * [`graphics`]: the graphics pipeline: from draws to pixels;
 //! * [`shader`]: the shader core;
 //! * [`memory`]: buffers in host memory and what the GPU sees of them;
 //! * [`rig`]: one SIMD group on a bench;
@@ -17,6 +18,7 @@
 pub mod config;
 pub mod fault;
 pub mod gpu;
+pub mod graphics;
 pub mod kernel;
 pub mod memory;
 pub mod processor;
