@@ -14,9 +14,7 @@
 //! Indices beyond the record's extent read as 0 (graphics, 17 row 4: open); strict mode faults, also on
 //! memory that is not mapped.
 
-use agx_hw::vdm::{
-    DrawArguments, Indices, IndexedDrawArguments, Primitive, Provoking, Vertices,
-};
+use agx_hw::vdm::{DrawArguments, IndexedDrawArguments, Indices, Primitive, Provoking, Vertices};
 
 use super::walk::Call;
 use super::{refuse, strict};
@@ -66,7 +64,10 @@ pub(super) fn chunks(
             None => return Err(refuse(at, "restart without a comparand".to_owned())),
         },
         Some(_) if is_strict && call.state.restart.is_none() => {
-            return Err(strict(at, "an indexed draw without a restart record".to_owned()));
+            return Err(strict(
+                at,
+                "an indexed draw without a restart record".to_owned(),
+            ));
         }
         _ => None,
     };
@@ -83,7 +84,11 @@ pub(super) fn chunks(
         id: 0,
         emit,
     };
-    let instances = if counts.count == 0 { 0 } else { counts.instances };
+    let instances = if counts.count == 0 {
+        0
+    } else {
+        counts.instances
+    };
     for instance in 0..instances {
         builder.start(instance);
         match call.draw.vertices.indices() {
@@ -178,7 +183,12 @@ struct IndexReader<'m> {
 }
 
 impl<'m> IndexReader<'m> {
-    fn new(indices: &Indices, mappings: &'m Mappings, strict: bool, record: u64) -> IndexReader<'m> {
+    fn new(
+        indices: &Indices,
+        mappings: &'m Mappings,
+        strict: bool,
+        record: u64,
+    ) -> IndexReader<'m> {
         IndexReader {
             mappings,
             strict,
@@ -231,7 +241,10 @@ impl<'m> IndexReader<'m> {
         // Up to where it is mapped.
         for (by, byte) in self.block.iter_mut().enumerate() {
             let mut one = [0];
-            *byte = match self.mappings.read(self.address + offset + by as u64, &mut one) {
+            *byte = match self
+                .mappings
+                .read(self.address + offset + by as u64, &mut one)
+            {
                 true => one[0],
                 false => 0,
             };

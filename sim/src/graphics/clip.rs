@@ -43,9 +43,7 @@ impl Plane {
                 let sum: f64 = (0..4).map(|axis| normal[axis] * position[axis]).sum();
                 sum - offset
             }
-            Plane::Distances(distances) => {
-                (0..3).map(|i| distances[i] * corner.weights[i]).sum()
-            }
+            Plane::Distances(distances) => (0..3).map(|i| distances[i] * corner.weights[i]).sum(),
         }
     }
 }
@@ -78,10 +76,7 @@ impl Planes {
     }
 
     /// The same, with clip distances at the three corners.
-    pub(super) fn with_distances(
-        &self,
-        distances: impl Iterator<Item = [f64; 3]>,
-    ) -> Planes {
+    pub(super) fn with_distances(&self, distances: impl Iterator<Item = [f64; 3]>) -> Planes {
         let mut planes = self.clone();
         for values in distances {
             // There are at most as many as fit.

@@ -105,7 +105,10 @@ impl Draw {
         };
         if let Some(missing) = state.missing() {
             let missing = missing.name();
-            return Err(refuse(at, format!("a draw without the piece \"{missing}\"")));
+            return Err(refuse(
+                at,
+                format!("a draw without the piece \"{missing}\""),
+            ));
         }
         let (
             Some(varyings),
@@ -141,10 +144,16 @@ impl Draw {
             ));
         }
         let Some(layout) = outputs.layout() else {
-            return Err(refuse(at, "output words fewer than what is selected".to_owned()));
+            return Err(refuse(
+                at,
+                "output words fewer than what is selected".to_owned(),
+            ));
         };
         if clamp.least != 0.0 {
-            return Err(refuse(at, format!("w clamp {}: only 0 is known", clamp.least)));
+            return Err(refuse(
+                at,
+                format!("w clamp {}: only 0 is known", clamp.least),
+            ));
         }
         let mappings = &*context.command.mappings;
         let mut bytes = [0; TABLE_SIZE];
@@ -169,8 +178,14 @@ impl Draw {
                 ("the provoking vertex", vertex.provoking == cull.provoking),
                 ("visibility", control.visibility == control2.visibility),
                 ("tag writes", control.no_tag_write == control2.no_tag_write),
-                ("object types", control2.front.object == control2.back.object),
-                ("varying counts and output words", varyings.total() == layout.scalars.into()),
+                (
+                    "object types",
+                    control2.front.object == control2.back.object,
+                ),
+                (
+                    "varying counts and output words",
+                    varyings.total() == layout.scalars.into(),
+                ),
             ];
             if let Some((what, _)) = agree.into_iter().find(|(_, agree)| !agree) {
                 return Err(strict(at, format!("pieces of state disagree about {what}")));
@@ -182,7 +197,10 @@ impl Draw {
             Visibility::Boolean => Some((control.occlusion, true)),
         };
         if occlusion.is_some() && pass.occlusion == 0 {
-            return Err(refuse(at, "an occlusion query in a pass without results".to_owned()));
+            return Err(refuse(
+                at,
+                "an occlusion query in a pass without results".to_owned(),
+            ));
         }
         let windows = windows(context, at, &viewports.0, indices.scissor, &control, &cull)?;
         let bias = match control.depth_bias {
@@ -234,7 +252,10 @@ fn object(topology: Primitive, face: Face2, at: u64) -> Result<Object, Box<Fault
         ObjectType::LineFilled if !lines && topology != Primitive::Points => Object::Edges,
         ObjectType::PointFilled if !lines && topology != Primitive::Points => Object::Corners,
         other => {
-            return Err(refuse(at, format!("object type {other:?} with {topology:?}")));
+            return Err(refuse(
+                at,
+                format!("object type {other:?} with {topology:?}"),
+            ));
         }
     })
 }

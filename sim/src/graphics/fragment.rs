@@ -249,11 +249,16 @@ impl<'t> Shading<'t> {
         let dispatch = group.dispatch;
         if dispatch.strict
             && dispatch.late_tests
-            && let Some(lane) =
-                (0..LANES).find(|&lane| self.fragments.pending[lane] & self.fragments.live[lane] != 0)
+            && let Some(lane) = (0..LANES)
+                .find(|&lane| self.fragments.pending[lane] & self.fragments.live[lane] != 0)
         {
             let rule = "the program ends with samples that it neither killed nor tested";
-            return Err(ended(&self.wave, runners.programs[program], rule, Some(lane)));
+            return Err(ended(
+                &self.wave,
+                runners.programs[program],
+                rule,
+                Some(lane),
+            ));
         }
         for lane in 0..LANES {
             // What hardware makes of these is not known; the tests are what the draw asked for.

@@ -35,7 +35,11 @@ impl Jobs {
             Some(helpers) if threads > 1 => helpers.run(threads as usize - 1, &|| worker(&jobs)),
             _ => worker(&jobs),
         }
-        match jobs.fault.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        match jobs
+            .fault
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+        {
             Some((_, fault)) => Err(fault),
             None => Ok(()),
         }

@@ -52,12 +52,7 @@ pub(super) fn bounds(outline: &Outline) -> Rect {
 }
 
 /// Calls `pixel` with every pixel of a line inside `clip`, in no particular order, each once.
-pub(super) fn pixels(
-    ends: [[i32; 2]; 2],
-    width: u16,
-    clip: Rect,
-    mut pixel: impl FnMut(i32, i32),
-) {
+pub(super) fn pixels(ends: [[i32; 2]; 2], width: u16, clip: Rect, mut pixel: impl FnMut(i32, i32)) {
     let [a, b] = ends.map(|end| end.map(i64::from));
     // Along the longer axis.
     let major = usize::from((b[0] - a[0]).abs() < (b[1] - a[1]).abs());

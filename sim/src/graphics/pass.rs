@@ -54,14 +54,17 @@ impl Pass {
             return Err(refuse(format!("{} samples", render.samples)));
         };
         let wrong = |error: agx_hw::Error| refuse(error.to_string());
-        let positions = SamplePositions::unpack(samples, render.ppp_multisamplectl).map_err(wrong)?;
+        let positions =
+            SamplePositions::unpack(samples, render.ppp_multisamplectl).map_err(wrong)?;
         let mut all = [[8; 2]; 4];
         for (to, from) in all.iter_mut().zip(positions.get()) {
             *to = *from;
         }
         let control = PppControl::unpack(render.ppp_ctrl).map_err(wrong)?;
         if control.opengl_clip {
-            return Err(refuse("ppp_ctrl: OpenGL's clip volume is not simulated".to_owned()));
+            return Err(refuse(
+                "ppp_ctrl: OpenGL's clip volume is not simulated".to_owned(),
+            ));
         }
         let tile = agx_hw::tile::size(samples).map(u32::from);
         let utile = [render.utile_width_px, render.utile_height_px].map(u32::from);

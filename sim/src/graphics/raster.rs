@@ -130,18 +130,18 @@ pub(super) fn quads(
     }
     match outline {
         Outline::Polygon { corners, count } => {
-            polygon(&Edges::new(&corners[..usize::from(*count)]), clip, samples, quad);
+            polygon(
+                &Edges::new(&corners[..usize::from(*count)]),
+                clip,
+                samples,
+                quad,
+            );
         }
         Outline::Line { ends, width } => lines(*ends, *width, clip, samples, quad),
     }
 }
 
-fn polygon(
-    edges: &Edges,
-    clip: Rect,
-    samples: &Samples,
-    quad: &mut dyn FnMut(i32, i32, [u8; 4]),
-) {
+fn polygon(edges: &Edges, clip: Rect, samples: &Samples, quad: &mut dyn FnMut(i32, i32, [u8; 4])) {
     let start = clip.min.map(|min| min & !(BLOCK - 1));
     let mut top = start[1];
     while top < clip.max[1] {

@@ -59,7 +59,9 @@ impl<'d> Setup<'d> {
             draw,
             pass,
             outputs,
-            planes: planes.map(|window| Planes::new(&window.viewport, depth)).collect(),
+            planes: planes
+                .map(|window| Planes::new(&window.viewport, depth))
+                .collect(),
             out: Vec::new(),
         }
     }
@@ -143,7 +145,8 @@ impl<'d> Setup<'d> {
         let inverse_w = 1.0 / w;
         let viewport = &window.viewport;
         let coordinate = |axis: usize, value: f64| {
-            f64::from(viewport.translate[axis]) + f64::from(viewport.scale[axis]) * value * inverse_w
+            f64::from(viewport.translate[axis])
+                + f64::from(viewport.scale[axis]) * value * inverse_w
         };
         let units = |value: f64| (value * f64::from(UNITS)).round_ties_even() as i32;
         Placed {
@@ -251,7 +254,10 @@ impl<'d> Setup<'d> {
         let unit = if self.pass.integer_bias {
             0.5f64.powi(16)
         } else {
-            let greatest = parts.iter().map(|part| part.depth.abs()).fold(0.0, f64::max);
+            let greatest = parts
+                .iter()
+                .map(|part| part.depth.abs())
+                .fold(0.0, f64::max);
             let exponent = (greatest as f32).to_bits() >> 23 & 0xff;
             2f64.powi(exponent as i32 - 127 - 23)
         };
@@ -351,7 +357,11 @@ impl<'d> Setup<'d> {
             Some(word) => self.float(common.vertices[index], word.into()),
             None => 1.0,
         };
-        let size = if size.is_nan() { 1.0 } else { size.clamp(0.0625, 511.0) };
+        let size = if size.is_nan() {
+            1.0
+        } else {
+            size.clamp(0.0625, 511.0)
+        };
         let units = (size * f64::from(UNITS)).round_ties_even() as i32;
         let low = placed.at.map(|at| at - units / 2);
         let [left, top] = low;
@@ -389,7 +399,8 @@ fn pixels(at: [i32; 2]) -> [f64; 2] {
 /// Twice the area of a triangle.
 fn cross(a: [i32; 2], b: [i32; 2], c: [i32; 2]) -> i64 {
     let difference = |from: i32, to: i32| i64::from(to) - i64::from(from);
-    difference(a[0], b[0]) * difference(a[1], c[1]) - difference(a[0], c[0]) * difference(a[1], b[1])
+    difference(a[0], b[0]) * difference(a[1], c[1])
+        - difference(a[0], c[0]) * difference(a[1], b[1])
 }
 
 /// Pixels that corners in units reach.

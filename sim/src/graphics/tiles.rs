@@ -192,9 +192,8 @@ impl Shaders {
     ) -> Result<Option<Shaders>, Box<Fault>> {
         let pass = context.pass;
         let mut shaders = Vec::new();
-        let mut get = |launcher: u64, stage: Stage, at: u64| {
-            programs.get(context, launcher, stage, at)
-        };
+        let mut get =
+            |launcher: u64, stage: Stage, at: u64| programs.get(context, launcher, stage, at);
         let stream = context.command.render.vdm_ctrl_stream_base;
         let end_of_tile = match partial {
             true => pass.partial_end_of_tile,
@@ -347,9 +346,9 @@ impl<F: ObserverFactory> Worker<'_, F> {
                 shading.tile().colour.fill(content);
             }
         }
-        for touches in touches.chunk_by(|a, b| {
-            self.segment.chunks[a.chunk].draw == self.segment.chunks[b.chunk].draw
-        }) {
+        for touches in touches
+            .chunk_by(|a, b| self.segment.chunks[a.chunk].draw == self.segment.chunks[b.chunk].draw)
+        {
             let draw = self.segment.chunks[touches[0].chunk].draw;
             self.draw(shading, runners, counters, draw, touches)
                 .map_err(|mut fault| {
@@ -393,11 +392,16 @@ impl<F: ObserverFactory> Worker<'_, F> {
                 };
                 let clip = primitive.bounds.intersect(area);
                 let mut result = Ok(());
-                raster::quads(&primitive.outline, clip, &self.samples, &mut |x, y, masks| {
-                    if result.is_ok() {
-                        result = shading.quad(runners, source, [x as u32, y as u32], masks);
-                    }
-                });
+                raster::quads(
+                    &primitive.outline,
+                    clip,
+                    &self.samples,
+                    &mut |x, y, masks| {
+                        if result.is_ok() {
+                            result = shading.quad(runners, source, [x as u32, y as u32], masks);
+                        }
+                    },
+                );
                 result?;
             }
         }

@@ -52,7 +52,11 @@ pub(super) fn shade<F: ObserverFactory>(
         }
         check(&wave, &lanes, program, active)?;
         let at = index * LANES * words;
-        for (lane, row) in outputs[at..].chunks_mut(words).take(batch.len()).enumerate() {
+        for (lane, row) in outputs[at..]
+            .chunks_mut(words)
+            .take(batch.len())
+            .enumerate()
+        {
             for (to, from) in row.iter_mut().zip(&lanes.outputs) {
                 *to = from.0[lane];
             }
@@ -67,12 +71,21 @@ fn check(
     program: &Program,
     active: u32,
 ) -> Result<(), Box<Fault>> {
-    if wave.group.dispatch.cancel.load(std::sync::atomic::Ordering::Relaxed) {
+    if wave
+        .group
+        .dispatch
+        .cancel
+        .load(std::sync::atomic::Ordering::Relaxed)
+    {
         return Ok(());
     }
     let is_strict = wave.group.dispatch.strict;
     let needed = if is_strict { lanes.written.len() } else { 4 };
-    let missing = lanes.written.iter().take(needed).position(|lanes| active & !lanes != 0);
+    let missing = lanes
+        .written
+        .iter()
+        .take(needed)
+        .position(|lanes| active & !lanes != 0);
     let Some(slot) = missing else {
         return Ok(());
     };

@@ -67,7 +67,10 @@ impl<'m> Stream<'m> {
             self.records += 1;
             if self.records > self.max_records {
                 let limit = self.max_records;
-                return Err(refuse(at, format!("more than {limit} records in one command")));
+                return Err(refuse(
+                    at,
+                    format!("more than {limit} records in one command"),
+                ));
             }
             match record {
                 Record::Update(update) => {

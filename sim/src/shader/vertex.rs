@@ -42,13 +42,19 @@ fn run_store(wave: &mut Wave<'_>, op: &MicroOp) -> Step {
     let mask = *wave.active_lanes();
     let slot = op.imm[0] as usize;
     let Some(vertex) = &mut wave.vertex else {
-        return refuse(wave, "vertex outputs exist in the vertex stage only".to_owned());
+        return refuse(
+            wave,
+            "vertex outputs exist in the vertex stage only".to_owned(),
+        );
     };
     let words = vertex.outputs.len();
     let (Some(output), Some(written)) =
         (vertex.outputs.get_mut(slot), vertex.written.get_mut(slot))
     else {
-        return refuse(wave, format!("output slot {slot}, but the draw has {words} output words"));
+        return refuse(
+            wave,
+            format!("output slot {slot}, but the draw has {words} output words"),
+        );
     };
     for lane in 0..32 {
         output.0[lane] = output.0[lane] & !mask.0[lane] | value.0[lane] & mask.0[lane];
@@ -74,5 +80,9 @@ pub(super) fn lower(instr: &Instr) -> Option<MicroOp> {
         Value::Reg(reg) => Some(u32::from(reg.index)),
         _ => None,
     };
-    Some(MicroOp::new(store()).imms([number(0)?, number(1)?]).dst(Dst::None))
+    Some(
+        MicroOp::new(store())
+            .imms([number(0)?, number(1)?])
+            .dst(Dst::None),
+    )
 }

@@ -97,7 +97,9 @@ fn graphics_value(wave: &Wave<'_>, register: u32) -> Option<Lanes> {
         0xc2 => Lanes::from_fn(|lane| u32::from(fragments.covered[lane]) * 0x11),
         0xc3 => Lanes::splat(fragments.tile.layer),
         0xc5 => Lanes::from_fn(|lane| {
-            let primitive = fragments.primitives.get(fragments.quads[lane / 4].primitive);
+            let primitive = fragments
+                .primitives
+                .get(fragments.quads[lane / 4].primitive);
             u32::from(primitive.is_some_and(|primitive| primitive.back))
         }),
         _ => return None,

@@ -47,9 +47,8 @@ fn run(wave: &mut Wave<'_>, op: &MicroOp) -> Step {
         return Step::Next;
     }
     let lane = wave.active().trailing_zeros() as usize;
-    let parameter = |wave: &Wave<'_>, index: u32| {
-        wave.publication((op.imm[0] + index) as u8).0[lane]
-    };
+    let parameter =
+        |wave: &Wave<'_>, index: u32| wave.publication((op.imm[0] + index) as u8).0[lane];
     let [_, image, mode, format] = op.imm;
     let (layer, last) = match mode {
         mode::PLAIN => (0, parameter(wave, 2)),
@@ -128,7 +127,9 @@ impl BlockStore {
         let offset = self.last >> 16;
         if offset % 4 != 0 || offset as usize / 4 + encoder.words() > tile.words {
             let bytes = 4 * tile.words;
-            return Err(format!("tile offset {offset}, but a sample has {bytes} bytes"));
+            return Err(format!(
+                "tile offset {offset}, but a sample has {bytes} bytes"
+            ));
         }
         let (samples, layers, level) = self.check(store)?;
         if samples != tile.samples {

@@ -39,9 +39,10 @@ impl Fragments {
                 let at = |pixel: u32, part: u8, origin: f64| {
                     f64::from(pixel) + f64::from(part) / 16.0 - origin
                 };
-                let value = primitive
-                    .depth
-                    .at(at(x, sx, primitive.origin[0]), at(y, sy, primitive.origin[1]));
+                let value = primitive.depth.at(
+                    at(x, sx, primitive.origin[0]),
+                    at(y, sy, primitive.origin[1]),
+                );
                 primitive.range.clamp(value as f32)
             });
             if tests.test(&mut self.tile, place, sample, depth) {

@@ -56,7 +56,10 @@ impl Encoder {
     /// When the code does not belong to the record's format, or nothing is known of it.
     pub fn new(encoding: Encoding, swizzle: StoreSwizzle, code: u32) -> Result<Encoder, String> {
         let words = encoding.formats().filter_map(|format| format.tile_word());
-        let Some(tile) = words.into_iter().find(|tile| u32::from(tile.export_code()) == code) else {
+        let Some(tile) = words
+            .into_iter()
+            .find(|tile| u32::from(tile.export_code()) == code)
+        else {
             return Err(format!(
                 "tile format {code} does not belong to {:?} {:?}",
                 encoding.channels(),
@@ -75,7 +78,10 @@ impl Encoder {
         if converts {
             Ok(encoder)
         } else {
-            Err(format!("block stores of {:?} are not known", encoder.channels))
+            Err(format!(
+                "block stores of {:?} are not known",
+                encoder.channels
+            ))
         }
     }
 
@@ -131,7 +137,11 @@ impl Encoder {
 /// An fp32 as a normalised integer of so many bits.
 fn normalise(value: u32, bits: u32, numeric: Numeric) -> u32 {
     let value = f32::from_bits(value);
-    let value = if value.is_nan() { 0.0 } else { f64::from(value) };
+    let value = if value.is_nan() {
+        0.0
+    } else {
+        f64::from(value)
+    };
     if numeric == Numeric::Snorm {
         let most = f64::from((1u32 << (bits - 1)) - 1);
         let signed = (value.clamp(-1.0, 1.0) * most).round_ties_even() as i32;

@@ -111,7 +111,10 @@ fn range(wave: &mut Wave<'_>, cf: usize) -> Step {
 
 #[cold]
 fn unknown(wave: &mut Wave<'_>) -> Step {
-    illegal(wave, "barycentric coefficients are not established (graphics, 5.3)")
+    illegal(
+        wave,
+        "barycentric coefficients are not established (graphics, 5.3)",
+    )
 }
 
 /// The third register gets the value; the others, unspecified, become 0.
@@ -137,7 +140,10 @@ fn run_flat(wave: &mut Wave<'_>, op: &MicroOp) -> Step {
         }
     }
     if varying && wave.group.dispatch.strict {
-        return strict(wave, format!("ITER_FLAT of coefficient {cf}, which is not bound flat"));
+        return strict(
+            wave,
+            format!("ITER_FLAT of coefficient {cf}, which is not bound flat"),
+        );
     }
     for (by, value) in [(0, &Lanes::ZERO), (1, &Lanes::ZERO), (2, &out)] {
         if let Some(dst) = op.dst.next(by) {
@@ -155,7 +161,10 @@ fn run_project(wave: &mut Wave<'_>, op: &MicroOp) -> Step {
     let b = wave.read(&op.src[1], &mut tb);
     let mut out = Lanes::ZERO;
     for lane in 0..LANES {
-        let (a, b) = (f32::from_bits(flush(a.0[lane])), f32::from_bits(flush(b.0[lane])));
+        let (a, b) = (
+            f32::from_bits(flush(a.0[lane])),
+            f32::from_bits(flush(b.0[lane])),
+        );
         out.0[lane] = finish::<false>(a * b);
     }
     if let Some(fragments) = &wave.fragments {
@@ -166,7 +175,10 @@ fn run_project(wave: &mut Wave<'_>, op: &MicroOp) -> Step {
         for quad in 0..QUADS {
             let primitive = fragments.quads[quad].primitive;
             let at = primitive * fragments.registers + cf;
-            if matches!(fragments.coefficients.get(at), Some(Coefficient::Constant(_))) {
+            if matches!(
+                fragments.coefficients.get(at),
+                Some(Coefficient::Constant(_))
+            ) {
                 let lanes = 4 * quad..4 * quad + 4;
                 out.0[lanes.clone()].copy_from_slice(&a.0[lanes]);
             }
@@ -215,7 +227,10 @@ fn run_position<const SAMPLE: bool>(wave: &mut Wave<'_>, op: &MicroOp) -> Step {
         }
     }
     if let (Some(sample), true) = (beyond, wave.group.dispatch.strict) {
-        return strict(wave, format!("the position of sample {sample} of {samples}"));
+        return strict(
+            wave,
+            format!("the position of sample {sample} of {samples}"),
+        );
     }
     wave.write(op.dst, &out);
     Step::Next

@@ -232,7 +232,13 @@ fn check_word(wave: &mut Wave<'_>, word: usize, store: bool) -> Option<Step> {
         return Some(illegal(wave, &reason));
     }
     let open = fragments.transactions;
-    if is_strict && !(if store { open.colour_write } else { open.colour }) {
+    if is_strict
+        && !(if store {
+            open.colour_write
+        } else {
+            open.colour
+        })
+    {
         let rule = if store {
             "a tile store outside a transaction: ACCESS 0x80c is missing"
         } else {
@@ -324,7 +330,10 @@ fn run_store(wave: &mut Wave<'_>, op: &MicroOp) -> Step {
 
 #[inline(always)]
 fn run_coordinates(wave: &mut Wave<'_>, _: &MicroOp) -> Step {
-    illegal(wave, "the packing of TILE_LOAD's coordinates is not known (isa-3, 9)")
+    illegal(
+        wave,
+        "the packing of TILE_LOAD's coordinates is not known (isa-3, 9)",
+    )
 }
 
 crate::kernel! {
