@@ -173,6 +173,10 @@ impl Draw {
             }
         }
         let object = object(call.draw.primitive, control2.front, at)?;
+        let sized = layout.point_size || pass.default_point_size;
+        if is_strict && matches!(object, Object::Points | Object::Corners) && !sized {
+            return Err(strict(at, "points whose size nothing says".to_owned()));
+        }
         if is_strict {
             let agree = [
                 ("the provoking vertex", vertex.provoking == cull.provoking),
