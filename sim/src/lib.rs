@@ -9,6 +9,7 @@
 //! * [`gpu`]: the command processor: streams, launch programs, workgroups;
 //! * [`graphics`]: the graphics pipeline: from draws to pixels;
 //! * [`shader`]: the shader core;
+//! * [`texture`]: the texture unit;
 //! * [`memory`]: buffers in host memory and what the GPU sees of them;
 //! * [`rig`]: one SIMD group on a bench;
 //! * [`fault`]: what goes wrong, said precisely.
@@ -24,3 +25,4 @@ pub mod memory;
 pub mod processor;
 pub mod rig;
 pub mod shader;
+pub mod texture;

@@ -36,6 +36,15 @@ impl Stage {
             Stage::EndOfTile => "end-of-tile",
         }
     }
+
+    /// Whether lanes are pixels in quads of two by two, whose differences are derivatives (isa-4, 4.1).
+    #[must_use]
+    pub const fn has_quads(self) -> bool {
+        match self {
+            Stage::Launcher | Stage::Compute | Stage::Vertex | Stage::EndOfTile => false,
+            Stage::Fragment | Stage::Background => true,
+        }
+    }
 }
 
 /// The 256 argument words of a dispatch (isa-1, 1.3; launch, 6.1), and which of them were written.

@@ -6,7 +6,8 @@ use agx_isa::Instr;
 use super::microop::{MicroOp, Step};
 use super::wave::Wave;
 use super::{
-    alu, atomic, barrier, control, device, fragment, launch, scratch, subgroup, threadgroup, vertex,
+    alu, atomic, barrier, control, device, fragment, launch, scratch, subgroup, texture,
+    threadgroup, vertex,
 };
 
 /// Why there is no micro-op: the text of the fault when the program gets there.
@@ -61,6 +62,7 @@ const FAMILIES: &[fn(&Instr) -> Option<MicroOp>] = &[
     fragment::tile::lower,
     fragment::coverage::lower,
     fragment::block::lower,
+    texture::lower,
 ];
 
 /// Lowers one instruction.
