@@ -120,7 +120,7 @@ impl Layout {
         &self.attachments
     }
 
-    /// Bytes of a sample that attachments take: what launchers of the pass allocate.
+    /// Bytes of a sample that attachments take.
     #[must_use]
     pub const fn bytes(&self) -> u8 {
         self.bytes
@@ -137,12 +137,12 @@ impl Layout {
         }
     }
 
-    /// What the pass's launchers allocate (graphics, 4.4; HW).
+    /// What the pass's launchers allocate: as much as the submit states (graphics, 4.4; HW).
     #[must_use]
     pub const fn storage(&self) -> Storage {
         Storage::Tile {
             samples: self.samples,
-            units: self.bytes.div_ceil(8),
+            units: self.sample_size() / 8,
         }
     }
 

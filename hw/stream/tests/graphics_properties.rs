@@ -593,7 +593,12 @@ proptest! {
             let start = (update.at().offset() - at.offset()) as usize;
             let piece = Piece::unpack(&bytes[start..start + 4 * usize::from(update.words())]).unwrap();
             prop_assert_eq!(piece.kind(), kind);
+            let mut again = state.clone();
             state.apply(piece);
+            prop_assert_eq!(again.apply_bytes(&bytes[start..start + 4 * usize::from(update.words())]), Ok(kind));
+            prop_assert_eq!(&again, &state);
+            prop_assert!(again.apply_bytes(&bytes[start..start + 4]).is_err());
+            prop_assert_eq!(&again, &state);
         }
         if updates.is_ok() {
             prop_assert_eq!(state.record(), Some(record));
@@ -1033,6 +1038,20 @@ fn refused_values() {
     assert!(direct(1, 1).pack(&mut bytes).is_ok());
     assert!(direct(0, 1).pack(&mut bytes).is_err());
     assert!(direct(1, 0).pack(&mut bytes).is_err());
+    // Indices that were moved towards the window's end.
+    let mut moved = IndexBuffer::new(CodeAddress::from_offset(0), IndexSize::U8, false, 8).unwrap();
+    moved.address = CodeAddress::from_offset(u32::MAX);
+    let vertices = Vertices::Indexed {
+        indices: moved,
+        base: 0,
+        count: 1,
+        instances: 1,
+    };
+    let record = Record::Draw(Draw {
+        primitive: Primitive::Points,
+        vertices,
+    });
+    assert!(record.pack(&mut bytes).is_err());
     assert!(Barrier::new(1 << 9).is_err());
     assert!(Barrier::new(1 << 29).is_err());
     let fragment = Fragment {

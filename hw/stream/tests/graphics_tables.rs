@@ -5,6 +5,7 @@ mod graphics;
 
 use agx_hw::arena::BlockOffset;
 use agx_hw::coefficient::{self, Binding, Inputs, Interpolation, Shade, Source, Table};
+use agx_hw::depth_bias::DepthBias;
 use agx_hw::format::Format;
 use agx_hw::launcher::{Frame, Launcher, Samples, Storage};
 use agx_hw::pass::{
@@ -15,6 +16,7 @@ use agx_hw::ppp::{
     ObjectType, Outputs, PassType, Piece, RegionClip, Stencil, StencilOp, VaryingCounts, Viewport,
     Viewports, Visibility, WClamp,
 };
+use agx_hw::scissor::{self, Scissor};
 use agx_hw::tile;
 use agx_hw::uvs;
 use agx_hw::vdm::{
@@ -993,6 +995,8 @@ fn tile_layout() {
     assert_eq!(tile::size(Samples::Two), [32, 32]);
     let none = |samples| tile::Layout::new(&[], samples).unwrap().sample_size();
     assert_eq!((none(Samples::One), none(Samples::Two)), (0, 8));
+    let none = tile::Layout::new(&[], Samples::Two).unwrap();
+    assert_eq!(none.storage(), Storage::tile(Samples::Two, 8).unwrap());
 }
 
 /// What the UAPI chapter states of its own example, 14.2: four bytes of a sample.
@@ -1062,8 +1066,45 @@ fn derived_values() {
         .check()
         .is_err()
     );
+    assert_eq!(pass::program(launcher_at(0x90_0740)), 0x90_0740);
+    assert_eq!(
+        pass::program_of(0x90_0740),
+        Ok(Some(launcher_at(0x90_0740)))
+    );
+    assert_eq!(pass::program_of(0), Ok(None));
+    assert!(pass::program_of(0x1_0004).is_err());
     assert_eq!(pass::background_bind(0, 0), 0);
     assert_eq!(pass::background_bind(0x40, 5), 0xffff_8000_0000_0005);
+}
+
+/// 7.4 and 7.5: the words of the arrays' entries.
+#[test]
+fn entries() {
+    let scissor = Scissor::new([1, 2], [3, 4], [0.25, 0.75]).unwrap();
+    let mut bytes = [0; scissor::ENTRY_SIZE];
+    scissor.pack(&mut bytes).unwrap();
+    let word = |at: usize| u32::from_le_bytes(bytes[4 * at..4 * at + 4].try_into().unwrap());
+    for row in rows("7.4", "word") {
+        let at = row[0].parse().unwrap();
+        let expected = match row[2] {
+            "max X / min X (pixels, max exclusive)" => 3 | 1 << 16,
+            "max Y / min Y" => 4 | 2 << 16,
+            "min Z (f32)" => 0.25f32.to_bits(),
+            "max Z (f32)" => 0.75f32.to_bits(),
+            other => panic!("{other}"),
+        };
+        assert_eq!(word(at), expected, "{row:?}");
+    }
+    // "f32 constant, f32 slope, f32 clamp".
+    let bias = DepthBias {
+        constant: 1.0,
+        slope: 2.0,
+        clamp: 3.0,
+    };
+    let mut bytes = [0; 12];
+    bias.pack(&mut bytes).unwrap();
+    assert_eq!(bytes[..], le(&[1.0f32, 2.0, 3.0].map(f32::to_bits)));
+    assert!(section("7.5").contains("f32 constant, f32 slope, f32 clamp"));
 }
 
 /// 13's sample positions.

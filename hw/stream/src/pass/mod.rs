@@ -12,6 +12,7 @@ use crate::descriptor::{MAX_LAYERS, MAX_SIZE, check_count};
 use crate::error::{Result, illegal};
 use crate::launcher::Samples;
 use crate::tile;
+use crate::window::{CodeAddress, LauncherAddress};
 
 pub use samples::SamplePositions;
 pub use zls::{
@@ -210,6 +211,24 @@ impl Pass {
     #[must_use]
     pub const fn depth_bias_mode(&self) -> u32 {
         0xc000 | flag(18, self.integer_depth_bias)
+    }
+}
+
+/// `usc` of a tile program: background, end-of-tile, or one of a partial render (graphics, 4.5, 9.1; HW).
+/// Its `rsrc_spec` is 0.
+#[must_use]
+pub const fn program(launcher: LauncherAddress) -> u32 {
+    launcher.code().offset()
+}
+
+/// The launcher that a `usc` names; `None` for 0, which is no program.
+///
+/// # Errors
+/// When it is not a multiple of 64: the tags of older parts are not used (graphics, 9.1; HW).
+pub fn program_of(usc: u32) -> Result<Option<LauncherAddress>> {
+    match usc {
+        0 => Ok(None),
+        _ => LauncherAddress::new(CodeAddress::from_offset(usc)).map(Some),
     }
 }
 

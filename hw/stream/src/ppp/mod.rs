@@ -291,13 +291,7 @@ impl Piece {
     /// When the header is none of the nine, the size is not that of its piece, or a field has a value
     /// that [`Piece::pack`] does not write.
     pub fn unpack(bytes: &[u8]) -> Result<Piece> {
-        const NAME: &str = "PPP piece";
-        head(NAME, bytes, 4)?;
-        let (kind, words) = Kind::of_header(word(bytes, 0))?;
-        if bytes.len() != 4 * words {
-            let legal = "the one that belongs to the header";
-            return illegal(NAME, "size in bytes", bytes.len() as u64, legal);
-        }
+        let kind = kind_of(bytes)?;
         Ok(match kind {
             Kind::VaryingCounts => Piece::VaryingCounts(VaryingCounts::unpack(bytes)?),
             Kind::Fragment => Piece::Fragment(Fragment::unpack(bytes)?),
@@ -310,6 +304,18 @@ impl Piece {
             Kind::Indices => Piece::Indices(Indices::unpack(bytes)?),
         })
     }
+}
+
+/// The kind of the piece that exactly these bytes are.
+fn kind_of(bytes: &[u8]) -> Result<Kind> {
+    const NAME: &str = "PPP piece";
+    head(NAME, bytes, 4)?;
+    let (kind, words) = Kind::of_header(word(bytes, 0))?;
+    if bytes.len() != 4 * words {
+        let legal = "the one that belongs to the header";
+        return illegal(NAME, "size in bytes", bytes.len() as u64, legal);
+    }
+    Ok(kind)
 }
 
 /// The last piece of each kind: what a draw is made with.
@@ -349,6 +355,26 @@ impl State {
             Piece::Cull(piece) => self.cull = Some(piece),
             Piece::Indices(piece) => self.indices = Some(piece),
         }
+    }
+
+    /// Replaces the piece that `bytes` are; returns its kind.
+    ///
+    /// # Errors
+    /// As [`Piece::unpack`]; the state is then as before.
+    pub fn apply_bytes(&mut self, bytes: &[u8]) -> Result<Kind> {
+        let kind = kind_of(bytes)?;
+        match kind {
+            Kind::VaryingCounts => self.varyings = Some(VaryingCounts::unpack(bytes)?),
+            Kind::Fragment => self.fragment = Some(Fragment::unpack(bytes)?),
+            Kind::Outputs => self.outputs = Some(Outputs::unpack(bytes)?),
+            Kind::FragmentControl => self.control = Some(FragmentControl::unpack(bytes)?),
+            Kind::FragmentControl2 => self.control2 = Some(FragmentControl2::unpack(bytes)?),
+            Kind::Viewports => self.viewports = Some(Viewports::unpack(bytes)?),
+            Kind::WClamp => self.w_clamp = Some(WClamp::unpack(bytes)?),
+            Kind::Cull => self.cull = Some(Cull::unpack(bytes)?),
+            Kind::Indices => self.indices = Some(Indices::unpack(bytes)?),
+        }
+        Ok(kind)
     }
 
     /// The first kind of piece that was never applied.

@@ -153,8 +153,15 @@ impl Indices {
         u32::from(self.size.code()) << 17 | flag(16, self.restart)
     }
 
-    const fn closing(&self) -> [u32; 2] {
-        [self.last_word, TAIL]
+    /// The last two words of a record.
+    fn closing(&self) -> Result<[u32; 2]> {
+        // The address may have changed since the end was computed.
+        let end = u64::from(self.address.offset() & !3) + 4 * (u64::from(self.last_word) + 1);
+        if end > USC_SIZE {
+            let legal = "words up to the window's end";
+            return illegal(NAME, "index extent", self.last_word.into(), legal);
+        }
+        Ok([self.last_word, TAIL])
     }
 
     fn unpack(header: &mut Word, low: u32, closing: [u32; 2]) -> Result<Indices> {
@@ -164,11 +171,7 @@ impl Indices {
             restart: header.flag(16),
             last_word: closing[0],
         };
-        let end = u64::from(low & !3) + 4 * (u64::from(closing[0]) + 1);
-        if end > USC_SIZE {
-            let legal = "words up to the window's end";
-            return illegal(NAME, "index extent", closing[0].into(), legal);
-        }
+        indices.closing()?;
         if closing[1] != TAIL {
             let legal = "1: indices lie in the execution window";
             return illegal(NAME, "last word", closing[1].into(), legal);
@@ -307,7 +310,7 @@ impl Draw {
                 instances,
             } => {
                 check_counts(count, instances)?;
-                let [extent, tail] = indices.closing();
+                let [extent, tail] = indices.closing()?;
                 put_words(
                     out,
                     0,
@@ -328,7 +331,7 @@ impl Draw {
             }
             Vertices::IndexedIndirect { indices, arguments } => {
                 let [high, low] = arguments.words();
-                let [extent, tail] = indices.closing();
+                let [extent, tail] = indices.closing()?;
                 put_words(
                     out,
                     0,

@@ -5,7 +5,7 @@ use arrayvec::ArrayVec;
 
 use super::{Draw, Record, Update, VertexState};
 use crate::error::Error;
-use crate::ppp::{self, Piece};
+use crate::ppp::{self, Kind, Piece};
 use crate::window::{ContextAddress, RENDER_SIZE};
 
 /// Most links with return that are open at a time. Hardware's number is not known; the compute stream's
@@ -125,14 +125,40 @@ impl<R: FnMut(u64, &mut [u8]) -> bool> Walker<R> {
     /// # Errors
     /// When it cannot be read or is not legal.
     pub fn piece(&mut self, update: Update) -> Result<Piece, WalkError> {
-        let mut bytes = [0; 4 * ppp::MAX_WORDS];
+        self.piece_bytes(update, Piece::unpack)
+    }
+
+    /// Applies the piece of an update.
+    ///
+    /// # Errors
+    /// When it cannot be read or is not legal; the state is then as before.
+    pub fn apply(&mut self, update: Update, state: &mut ppp::State) -> Result<Kind, WalkError> {
+        self.piece_bytes(update, |bytes| state.apply_bytes(bytes))
+    }
+
+    /// Reads a piece's bytes.
+    fn piece_bytes<T>(
+        &mut self,
+        update: Update,
+        take: impl FnOnce(&[u8]) -> Result<T, Error>,
+    ) -> Result<T, WalkError> {
+        /// Most words of a piece, but for those with several viewports.
+        const USUAL: usize = Kind::Viewports.words() as usize;
+        let (mut small, mut large);
+        let buffer: &mut [u8] = if usize::from(update.words()) <= USUAL {
+            small = [0; 4 * USUAL];
+            &mut small
+        } else {
+            large = [0; 4 * ppp::MAX_WORDS];
+            &mut large
+        };
         let size = 4 * usize::from(update.words());
         // The longest piece has no more words than fit.
-        let bytes = bytes.get_mut(..size).unwrap_or_default();
+        let bytes = buffer.get_mut(..size).unwrap_or_default();
         if !(self.read)(update.at().address(), bytes) {
             return Err(Cause::Unreadable.at(update.at()));
         }
-        Piece::unpack(bytes).map_err(|error| Cause::Record(error).at(update.at()))
+        take(bytes).map_err(|error| Cause::Record(error).at(update.at()))
     }
 
     /// Reads GPU memory as the walk does.
@@ -253,13 +279,12 @@ impl<R: FnMut(u64, &mut [u8]) -> bool> Draws<R> {
         while let Some(item) = self.walker.next() {
             let (address, record) = item?;
             match record {
-                Record::Update(update) => match self.walker.piece(update) {
-                    Ok(piece) => self.state.ppp.apply(piece),
-                    Err(error) => {
+                Record::Update(update) => {
+                    if let Err(error) = self.walker.apply(update, &mut self.state.ppp) {
                         self.walker.place = None;
                         return Err(error);
                     }
-                },
+                }
                 Record::Vertex(state) => self.state.vertex = Some(state),
                 Record::Restart(index) => self.state.restart = Some(index),
                 Record::Draw(draw) => {
