@@ -1798,9 +1798,7 @@ fn render_commands() {
     }
 
     t.section("15");
-    t.both("57 VMs render", OK, move |rig| {
-        render_on_vms(rig, 57)
-    });
+    t.both("57 VMs render", OK, move |rig| render_on_vms(rig, 57));
     t.differ("58 VMs render", ENOSPC, OK, move |rig| {
         render_on_vms(rig, 58)
     });
@@ -1814,32 +1812,28 @@ fn render_commands() {
             submit_args(rig, |_| {})
         },
     );
-    t.both(
-        "a destroyed VM gives its slot back",
-        OK,
-        move |rig| {
-            let _ = render_on_vms(rig, 56);
-            let vm = rig
-                .kernel
-                .vm_create(0x10_e000_0000..0x11_0000_0000)
-                .unwrap();
-            bind_outside(rig, vm);
-            let queue = rig
-                .kernel
-                .queue_create(vm, agx_uapi::Priority::Low)
-                .unwrap();
-            let bytes = command([0, 240, NONE, NONE], render().as_bytes());
-            assert_eq!(
-                submit(rig, &bytes, &[], |args| args.queue_id = queue.raw()),
-                OK
-            );
-            rig.kernel.queue_destroy(queue).unwrap();
-            if rig.chip() == Chip::M4 {
-                rig.kernel.vm_destroy(vm).unwrap();
-            }
-            submit_render(rig, |_| {})
-        },
-    );
+    t.both("a destroyed VM gives its slot back", OK, move |rig| {
+        let _ = render_on_vms(rig, 56);
+        let vm = rig
+            .kernel
+            .vm_create(0x10_e000_0000..0x11_0000_0000)
+            .unwrap();
+        bind_outside(rig, vm);
+        let queue = rig
+            .kernel
+            .queue_create(vm, agx_uapi::Priority::Low)
+            .unwrap();
+        let bytes = command([0, 240, NONE, NONE], render().as_bytes());
+        assert_eq!(
+            submit(rig, &bytes, &[], |args| args.queue_id = queue.raw()),
+            OK
+        );
+        rig.kernel.queue_destroy(queue).unwrap();
+        if rig.chip() == Chip::M4 {
+            rig.kernel.vm_destroy(vm).unwrap();
+        }
+        submit_render(rig, |_| {})
+    });
     t.check();
 }
 

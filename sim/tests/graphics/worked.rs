@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //! The smallest way through the pipeline: the worked programs of isa-3, 6 draw one triangle.
 
-mod studio;
+
 
 use agx_hw::format::Format;
 use agx_hw::launcher::Samples;
-use studio::{Studio, gpu, hex};
+use crate::studio::{Studio, gpu, hex};
 
 /// isa-3, 6.1.
 const VERTEX: &str = "

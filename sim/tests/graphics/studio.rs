@@ -5,8 +5,6 @@
 // Each test binary uses its own part of this.
 #![allow(dead_code, unreachable_pub)]
 
-pub mod reference;
-
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
