@@ -614,8 +614,9 @@ impl Studio {
         }
     }
 
-    pub fn mappings(&self) -> Arc<Mappings> {
-        let mut regions: Vec<Region> = [
+    /// All of its memory.
+    pub fn all(&self) -> [&Memory; 7] {
+        [
             &self.arena,
             &self.bodies,
             &self.heap,
@@ -624,9 +625,10 @@ impl Studio {
             &self.data,
             &self.images,
         ]
-        .into_iter()
-        .map(Memory::region)
-        .collect();
+    }
+
+    pub fn mappings(&self) -> Arc<Mappings> {
+        let mut regions: Vec<Region> = self.all().into_iter().map(Memory::region).collect();
         regions.sort_by_key(|region| region.start);
         Arc::new(Mappings::new(regions))
     }
