@@ -696,8 +696,17 @@ layout(set = 1, binding = 1) uniform utextureBuffer b[3];";
     .concat();
     let body = "uint n = nonuniformEXT(i % 4u); ivec2 at = ivec2(i % 8u, i / 16u);
     o[i] = imageLoad(a[nonuniformEXT(n)], at) + texelFetch(b[nonuniformEXT(i % 3u)], int(i % 64u));
-    imageStore(a[nonuniformEXT(n)], at, uvec4(hash(i)));";
-    agree(&case("images and texel buffers", declare, body, images), Within::Equal);
+    if (i == 200u) imageStore(a[nonuniformEXT(n)], at, uvec4(hash(i)));";
+    // lavapipe takes the texel buffer of one invocation for all.
+    let word = |image: &Image, at: usize| words(&image.texels)[at];
+    let expected = |i: u32| {
+        let texel = (8 * (i / 16) + i % 8) as usize;
+        let buffer = word(&images[4 + (i % 3) as usize], (i % 64) as usize);
+        let first = word(&images[(i % 4) as usize], texel).wrapping_add(buffer);
+        [first, 0, 0, 2].map(f32::from_bits)
+    };
+    let images_then = case("images and texel buffers", declare, body, images.clone());
+    holds(&images_then, &expected);
 }
 
 #[test]
