@@ -54,10 +54,15 @@ pub(crate) fn put(bytes: &mut [u8], offset: usize, value: &[u8]) {
     }
 }
 
-/// Writes consecutive 32-bit words.
+/// Writes consecutive 32-bit words; all or, when they would not fit, none.
+#[inline]
 pub(crate) fn put_words(bytes: &mut [u8], offset: usize, words: &[u32]) {
-    for (i, word) in words.iter().enumerate() {
-        put(bytes, offset + 4 * i, &word.to_le_bytes());
+    debug_assert!(offset + 4 * words.len() <= bytes.len());
+    // One check for all: records are written for every launch.
+    if let Some(places) = bytes.get_mut(offset..offset + 4 * words.len()) {
+        for (place, word) in places.chunks_exact_mut(4).zip(words) {
+            place.copy_from_slice(&word.to_le_bytes());
+        }
     }
 }
 
