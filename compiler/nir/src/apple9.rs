@@ -258,6 +258,7 @@ const CAPABILITIES: &[Capability] = &[
     Capability::StorageImageExtendedFormats,
     Capability::StorageImageMultisample,
     Capability::StorageImageReadWithoutFormat,
+    Capability::StorageImageWriteWithoutFormat,
     Capability::SampledImageArrayDynamicIndexing,
     Capability::StorageImageArrayDynamicIndexing,
     Capability::UniformTexelBufferArrayDynamicIndexing,

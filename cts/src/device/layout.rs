@@ -91,12 +91,17 @@ impl Layout {
         Ok(Layout::packed(found))
     }
 
-    /// The layout for all buffers that a module declares.
+    /// The layout for all buffers and images that a module declares.
     #[must_use]
     pub fn of_module(words: &[u32]) -> Layout {
         let descriptors = module::descriptors(words).into_iter();
         // The compiler refuses accesses to the others: they have no layout.
         let descriptors = descriptors.filter(|d| d.set < MAX_SETS);
+        let images = module::images(words).into_iter().filter(|d| d.set < MAX_SETS);
+        let images = images.map(|d| {
+            let elements = d.elements.min(MAX_ELEMENTS);
+            ((d.set, d.binding), (elements, false, kind_of(d.kind)))
+        });
         Layout::packed(
             descriptors
                 .map(|d| {
@@ -104,6 +109,7 @@ impl Layout {
                     let elements = d.elements.min(MAX_ELEMENTS);
                     ((d.set, d.binding), (elements, uniform, BindingKind::Buffer))
                 })
+                .chain(images)
                 .collect(),
         )
     }
