@@ -10,8 +10,33 @@ const SHADERS: &[(&str, &str, &[&str])] = &[
     ("copy16", "copy", &["-DTYPE=u32vec4", "-DSIZE=16"]),
     ("copy4", "copy", &["-DTYPE=uint32_t", "-DSIZE=4"]),
     ("copy1", "copy", &["-DTYPE=uint8_t", "-DSIZE=1"]),
-    ("fill16", "fill", &["-DTYPE=u32vec4", "-DSIZE=16"]),
-    ("fill4", "fill", &["-DTYPE=uint32_t", "-DSIZE=4"]),
+    (
+        "fill16",
+        "fill",
+        &["-DTYPE=u32vec4", "-DSIZE=16", "-DVALUE=value"],
+    ),
+    (
+        "fill4",
+        "fill",
+        &["-DTYPE=uint32_t", "-DSIZE=4", "-DVALUE=value.x"],
+    ),
+    (
+        "image_copy16",
+        "image_copy",
+        &["-DTYPE=u32vec4", "-DSIZE=16"],
+    ),
+    ("image_copy8", "image_copy", &["-DTYPE=u32vec2", "-DSIZE=8"]),
+    (
+        "image_copy4",
+        "image_copy",
+        &["-DTYPE=uint32_t", "-DSIZE=4"],
+    ),
+    (
+        "image_copy2",
+        "image_copy",
+        &["-DTYPE=uint16_t", "-DSIZE=2"],
+    ),
+    ("image_copy1", "image_copy", &["-DTYPE=uint8_t", "-DSIZE=1"]),
     ("query", "query", &[]),
 ];
 

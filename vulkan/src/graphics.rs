@@ -69,7 +69,6 @@ macro_rules! never_created {
 
 #[rustfmt::skip]
 never_created! {
-    create_buffer_view "vkCreateBufferView", destroy_buffer_view "vkDestroyBufferView" (vk::BufferViewCreateInfo<'_>, vk::BufferView);
     create_framebuffer "vkCreateFramebuffer", destroy_framebuffer "vkDestroyFramebuffer" (vk::FramebufferCreateInfo<'_>, vk::Framebuffer);
     create_render_pass "vkCreateRenderPass", destroy_render_pass "vkDestroyRenderPass" (vk::RenderPassCreateInfo<'_>, vk::RenderPass);
     create_sampler_ycbcr_conversion "vkCreateSamplerYcbcrConversion", destroy_sampler_ycbcr_conversion "vkDestroySamplerYcbcrConversion" (vk::SamplerYcbcrConversionCreateInfo<'_>, vk::SamplerYcbcrConversion);
@@ -164,20 +163,6 @@ pub(crate) unsafe extern "system" fn get_device_image_sparse_memory_requirements
     });
 }
 
-/// vkGetImageSubresourceLayout.
-pub(crate) unsafe extern "system" fn get_image_subresource_layout(
-    _device: vk::Device,
-    _image: vk::Image,
-    _subresource: *const vk::ImageSubresource,
-    layout: *mut vk::SubresourceLayout,
-) {
-    entry::guard("vkGetImageSubresourceLayout", || {
-        ignore("vkGetImageSubresourceLayout");
-        // SAFETY: valid by the specification.
-        unsafe { *layout = vk::SubresourceLayout::default() };
-    });
-}
-
 /// Commands in command buffers. No queue takes them, so they record nothing.
 macro_rules! ignored {
     ($($(#[$doc:meta])* $function:ident = $name:literal ($($kind:ty),*);)*) => {$(
@@ -220,18 +205,8 @@ ignored! {
     cmd_draw_indirect = "vkCmdDrawIndirect" (vk::CommandBuffer, vk::Buffer, vk::DeviceSize, u32, u32);
     /// vkCmdDrawIndexedIndirect.
     cmd_draw_indexed_indirect = "vkCmdDrawIndexedIndirect" (vk::CommandBuffer, vk::Buffer, vk::DeviceSize, u32, u32);
-    /// vkCmdCopyImage.
-    cmd_copy_image = "vkCmdCopyImage" (vk::CommandBuffer, vk::Image, vk::ImageLayout, vk::Image, vk::ImageLayout, u32, *const vk::ImageCopy);
     /// vkCmdBlitImage.
     cmd_blit_image = "vkCmdBlitImage" (vk::CommandBuffer, vk::Image, vk::ImageLayout, vk::Image, vk::ImageLayout, u32, *const vk::ImageBlit, vk::Filter);
-    /// vkCmdCopyBufferToImage.
-    cmd_copy_buffer_to_image = "vkCmdCopyBufferToImage" (vk::CommandBuffer, vk::Buffer, vk::Image, vk::ImageLayout, u32, *const vk::BufferImageCopy);
-    /// vkCmdCopyImageToBuffer.
-    cmd_copy_image_to_buffer = "vkCmdCopyImageToBuffer" (vk::CommandBuffer, vk::Image, vk::ImageLayout, vk::Buffer, u32, *const vk::BufferImageCopy);
-    /// vkCmdClearColorImage.
-    cmd_clear_color_image = "vkCmdClearColorImage" (vk::CommandBuffer, vk::Image, vk::ImageLayout, *const vk::ClearColorValue, u32, *const vk::ImageSubresourceRange);
-    /// vkCmdClearDepthStencilImage.
-    cmd_clear_depth_stencil_image = "vkCmdClearDepthStencilImage" (vk::CommandBuffer, vk::Image, vk::ImageLayout, *const vk::ClearDepthStencilValue, u32, *const vk::ImageSubresourceRange);
     /// vkCmdClearAttachments.
     cmd_clear_attachments = "vkCmdClearAttachments" (vk::CommandBuffer, u32, *const vk::ClearAttachment, u32, *const vk::ClearRect);
     /// vkCmdResolveImage.
@@ -252,12 +227,6 @@ ignored! {
     cmd_next_subpass2 = "vkCmdNextSubpass2" (vk::CommandBuffer, *const vk::SubpassBeginInfo<'_>, *const vk::SubpassEndInfo<'_>);
     /// vkCmdEndRenderPass2.
     cmd_end_render_pass2 = "vkCmdEndRenderPass2" (vk::CommandBuffer, *const vk::SubpassEndInfo<'_>);
-    /// vkCmdCopyImage2.
-    cmd_copy_image2 = "vkCmdCopyImage2" (vk::CommandBuffer, *const vk::CopyImageInfo2<'_>);
-    /// vkCmdCopyBufferToImage2.
-    cmd_copy_buffer_to_image2 = "vkCmdCopyBufferToImage2" (vk::CommandBuffer, *const vk::CopyBufferToImageInfo2<'_>);
-    /// vkCmdCopyImageToBuffer2.
-    cmd_copy_image_to_buffer2 = "vkCmdCopyImageToBuffer2" (vk::CommandBuffer, *const vk::CopyImageToBufferInfo2<'_>);
     /// vkCmdBlitImage2.
     cmd_blit_image2 = "vkCmdBlitImage2" (vk::CommandBuffer, *const vk::BlitImageInfo2<'_>);
     /// vkCmdResolveImage2.

@@ -10,6 +10,7 @@ pub mod extensions;
 
 mod backend;
 mod buffer;
+mod buffer_view;
 mod calibration;
 mod command;
 mod debug;

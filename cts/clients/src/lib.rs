@@ -5,6 +5,7 @@
 pub mod drivers;
 pub mod failing;
 pub mod gpu;
+pub mod image;
 pub mod model;
 pub mod outcome;
 pub mod scenario;

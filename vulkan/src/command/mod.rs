@@ -9,7 +9,8 @@
 //! segment   what a queue takes
 //! bound     pipelines, descriptor sets, push constants: what dispatches use
 //! dispatch  root records, launch programs, launches
-//! transfer  copies and fills, by the driver's own shaders
+//! transfer  copies and fills of buffers, by the driver's own shaders
+//! image_transfer  copies and clears of images
 //! query     timestamps and their results
 //! order     barriers and events
 //! execute   secondary command buffers
@@ -24,6 +25,7 @@ mod buffer;
 mod chunk;
 mod dispatch;
 mod execute;
+mod image_transfer;
 mod order;
 mod pool;
 mod query;
@@ -40,6 +42,7 @@ pub(crate) mod entries {
     pub(crate) use super::buffer::*;
     pub(crate) use super::dispatch::*;
     pub(crate) use super::execute::*;
+    pub(crate) use super::image_transfer::*;
     pub(crate) use super::order::*;
     pub(crate) use super::pool::*;
     pub(crate) use super::query::*;

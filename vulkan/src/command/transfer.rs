@@ -81,7 +81,7 @@ fn parts(from: u64, to: u64, bytes: u64) -> impl Iterator<Item = Part> {
 }
 
 /// Push constants of a copying or filling shader.
-type Constants = ArrayVec<u8, 32>;
+type Constants = ArrayVec<u8, 40>;
 
 impl CommandBuffer {
     /// Launches a shader for all units of a part: `constants` makes its push constants for the bytes
@@ -125,9 +125,15 @@ impl CommandBuffer {
         Ok(())
     }
 
-    /// Fills memory at an address that is a multiple of 4 with a word.
+    /// Fills memory with a word, again and again; the address is a multiple of 4.
     pub(super) fn fill(&mut self, to: u64, bytes: u64, value: u32) -> VkResult {
-        // A word repeats in every unit, so the parts are those of a copy of the place to itself.
+        self.fill_units(to, bytes, [value; 4])
+    }
+
+    /// Fills memory with four words, again and again. Where they differ, the address and the size
+    /// are multiples of 16.
+    pub(super) fn fill_units(&mut self, to: u64, bytes: u64, value: [u32; 4]) -> VkResult {
+        // A value repeats in every unit, so the parts are those of a copy of the place to itself.
         for part in parts(to, to, bytes / 4 * 4) {
             let kind = match part.unit {
                 16 => Kind::Fill16,
@@ -137,8 +143,8 @@ impl CommandBuffer {
                 let mut all = Constants::new();
                 all.extend((to + offset).to_le_bytes());
                 all.extend(count.to_le_bytes());
+                all.extend(value.into_iter().flat_map(u32::to_le_bytes));
                 all.extend(row.to_le_bytes());
-                all.extend(value.to_le_bytes());
                 all
             })?;
         }

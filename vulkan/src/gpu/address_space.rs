@@ -2,7 +2,6 @@
 //! Which addresses of a range are taken.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use agx_uapi::abi::limits::PAGE_SIZE;
@@ -10,14 +9,6 @@ use offset_allocator::{Allocation, Allocator};
 
 /// Most ranges taken at once.
 const MAX_RANGES: u32 = 1 << 16;
-
-/// Bytes that are taken in all address spaces of the process.
-static TAKEN: AtomicU64 = AtomicU64::new(0);
-
-/// Bytes that are taken in all address spaces of the process.
-pub(super) fn taken_by_process() -> u64 {
-    TAKEN.load(Ordering::Relaxed)
-}
 
 /// A range of GPU addresses, given out in whole pages.
 pub(super) struct AddressSpace {
@@ -37,15 +28,10 @@ pub(super) struct Taken {
 impl Taken {
     /// Addresses that no range contains and that the caller takes only once.
     pub(super) fn fixed(address: u64, size: u64) -> Taken {
-        Taken::new(address, size, None)
-    }
-
-    fn new(address: u64, size: u64, allocation: Option<Allocation>) -> Taken {
-        TAKEN.fetch_add(size, Ordering::Relaxed);
         Taken {
             address,
             size,
-            allocation,
+            allocation: None,
         }
     }
 }
@@ -67,11 +53,14 @@ impl AddressSpace {
         let pages = u32::try_from(size / PAGE_SIZE).ok()?;
         let allocation = self.lock().allocate(pages)?;
         let address = self.start + u64::from(allocation.offset) * PAGE_SIZE;
-        Some(Taken::new(address, size, Some(allocation)))
+        Some(Taken {
+            address,
+            size,
+            allocation: Some(allocation),
+        })
     }
 
     pub(super) fn free(&self, taken: Taken) {
-        TAKEN.fetch_sub(taken.size, Ordering::Relaxed);
         if let Some(allocation) = taken.allocation {
             self.lock().free(allocation);
         }

@@ -219,9 +219,9 @@ impl Drop for Gpu {
     }
 }
 
-/// Bytes in buffers of all devices of the process, those kept for later included.
+/// Bytes of GPU memory that all devices of the process use.
 pub(crate) fn bytes_in_use_by_process() -> u64 {
-    address_space::taken_by_process()
+    pool::bytes_in_use()
 }
 
 /// Rounds up to whole GPU pages.

@@ -2,6 +2,7 @@
 //! Small pieces of large buffers.
 
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ash::vk;
@@ -17,6 +18,14 @@ const UNIT: u64 = 64;
 const MAX_PIECES: u32 = 4096;
 /// The part of a slab that a piece may have; larger ones are buffers of their own.
 const LARGEST_PART: u64 = 4;
+
+/// Bytes of all pieces of the process. What slabs and the recycler hold beyond them is there for the next ones.
+static IN_USE: AtomicU64 = AtomicU64::new(0);
+
+/// Bytes of all pieces of the process.
+pub(super) fn bytes_in_use() -> u64 {
+    IN_USE.load(Ordering::Relaxed)
+}
 
 /// Slabs of one zone.
 pub(super) struct Pool {
@@ -105,15 +114,16 @@ impl Slab {
 
 impl Slice {
     pub(super) fn whole(bo: Arc<Bo>) -> Slice {
-        Slice {
-            size: bo.size(),
-            offset: 0,
-            home: Home::Own(bo),
-        }
+        Slice::new(bo.size(), 0, Home::Own(bo))
+    }
+
+    fn new(size: u64, offset: u64, home: Home) -> Slice {
+        IN_USE.fetch_add(size, Ordering::Relaxed);
+        Slice { home, offset, size }
     }
 
     fn within(home: Home, offset: u64, size: u64, align: u64) -> VkResult<Slice> {
-        let mut slice = Slice { home, offset, size };
+        let mut slice = Slice::new(size, offset, home);
         let address = slice.bo().address() + offset;
         slice.offset += address.next_multiple_of(align) - address;
         debug_assert!(slice.offset + size <= slice.bo().size());
@@ -163,6 +173,7 @@ impl Slice {
 
 impl Drop for Slice {
     fn drop(&mut self) {
+        IN_USE.fetch_sub(self.size, Ordering::Relaxed);
         if let Home::Slab(slab, allocation) = &self.home {
             let mut allocator = slab
                 .allocator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! The driver's own shaders: copies, fills, results of queries.
+//! The driver's own shaders: copies of buffers and images, fills, results of queries.
 //!
 //! They reach memory through addresses in their push constants, so they need no descriptors. Each is
 //! compiled when a device first uses it.
@@ -29,10 +29,20 @@ pub(crate) enum Kind {
     Fill4,
     /// Copies results of queries.
     Query,
+    /// Copies 16-byte elements of images.
+    ImageCopy16,
+    /// Copies 8-byte elements of images.
+    ImageCopy8,
+    /// Copies 4-byte elements of images.
+    ImageCopy4,
+    /// Copies 2-byte elements of images.
+    ImageCopy2,
+    /// Copies 1-byte elements of images.
+    ImageCopy1,
 }
 
 impl Kind {
-    const COUNT: usize = 6;
+    const COUNT: usize = 11;
 
     const fn spirv(self) -> &'static [u8] {
         match self {
@@ -42,12 +52,19 @@ impl Kind {
             Kind::Fill16 => include_bytes!(concat!(env!("OUT_DIR"), "/fill16.spv")),
             Kind::Fill4 => include_bytes!(concat!(env!("OUT_DIR"), "/fill4.spv")),
             Kind::Query => include_bytes!(concat!(env!("OUT_DIR"), "/query.spv")),
+            Kind::ImageCopy16 => include_bytes!(concat!(env!("OUT_DIR"), "/image_copy16.spv")),
+            Kind::ImageCopy8 => include_bytes!(concat!(env!("OUT_DIR"), "/image_copy8.spv")),
+            Kind::ImageCopy4 => include_bytes!(concat!(env!("OUT_DIR"), "/image_copy4.spv")),
+            Kind::ImageCopy2 => include_bytes!(concat!(env!("OUT_DIR"), "/image_copy2.spv")),
+            Kind::ImageCopy1 => include_bytes!(concat!(env!("OUT_DIR"), "/image_copy1.spv")),
         }
     }
 }
 
 /// Threads of a workgroup of the copying and filling shaders.
 pub(crate) const WORKGROUP: u64 = 256;
+/// Threads of a workgroup of the shaders that copy elements of images, along a row and across rows.
+pub(crate) const IMAGE_WORKGROUP: [u32; 2] = [32, 8];
 /// Threads of a workgroup of the query shader.
 pub(crate) const QUERY_WORKGROUP: u32 = 64;
 

@@ -30,6 +30,29 @@ pub(crate) fn semaphore_handles(kind: vk::SemaphoreType) -> vk::ExternalSemaphor
     }
 }
 
+/// How memory is shared through a handle.
+pub(super) fn memory_properties(
+    handle: vk::ExternalMemoryHandleTypeFlags,
+) -> vk::ExternalMemoryProperties {
+    if !MEMORY_HANDLES.contains(handle) {
+        return not_shared(handle);
+    }
+    vk::ExternalMemoryProperties {
+        external_memory_features: vk::ExternalMemoryFeatureFlags::EXPORTABLE
+            | vk::ExternalMemoryFeatureFlags::IMPORTABLE,
+        export_from_imported_handle_types: MEMORY_HANDLES,
+        compatible_handle_types: MEMORY_HANDLES,
+    }
+}
+
+/// "compatibleHandleTypes must include at least handleType" (VkExternalMemoryProperties).
+fn not_shared(handle: vk::ExternalMemoryHandleTypeFlags) -> vk::ExternalMemoryProperties {
+    vk::ExternalMemoryProperties {
+        compatible_handle_types: handle,
+        ..Default::default()
+    }
+}
+
 /// vkGetPhysicalDeviceExternalBufferProperties.
 pub(crate) unsafe extern "system" fn get_buffer_properties(
     _physical: vk::PhysicalDevice,
@@ -39,18 +62,11 @@ pub(crate) unsafe extern "system" fn get_buffer_properties(
     entry::guard("vkGetPhysicalDeviceExternalBufferProperties", || {
         // SAFETY: valid by the specification.
         let (info, properties) = unsafe { (&*info, &mut *properties) };
-        let mut memory = vk::ExternalMemoryProperties::default();
-        let sparse = vk::BufferCreateFlags::SPARSE_BINDING;
-        if MEMORY_HANDLES.contains(info.handle_type) && !info.flags.intersects(sparse) {
-            memory.external_memory_features = vk::ExternalMemoryFeatureFlags::EXPORTABLE
-                | vk::ExternalMemoryFeatureFlags::IMPORTABLE;
-            memory.export_from_imported_handle_types = MEMORY_HANDLES;
-            memory.compatible_handle_types = MEMORY_HANDLES;
-        } else {
-            // "compatibleHandleTypes must include at least handleType" (VkExternalMemoryProperties).
-            memory.compatible_handle_types = info.handle_type;
-        }
-        properties.external_memory_properties = memory;
+        let sparse = info.flags.intersects(vk::BufferCreateFlags::SPARSE_BINDING);
+        properties.external_memory_properties = match sparse {
+            true => not_shared(info.handle_type),
+            false => memory_properties(info.handle_type),
+        };
     });
 }
 

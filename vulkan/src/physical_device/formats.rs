@@ -1,39 +1,119 @@
 // SPDX-License-Identifier: MIT
-//! Formats: none can be used, as there are no images and no texel buffers yet.
+//! What can be done with formats.
 
 use ash::vk;
 
+use super::external;
+use crate::debug;
 use crate::entry;
+use crate::error::VkResult;
+use crate::image::{Description, Most, format};
+
+type Features = vk::FormatFeatureFlags2;
+
+/// Whether shaders reach images.
+const SHADERS: bool = false;
+
+/// Features of images of a format.
+fn image_features(format: vk::Format, tiling: vk::ImageTiling) -> Features {
+    let planes = format::planes(format);
+    let Some(first) = planes.first().copied() else {
+        return Features::empty();
+    };
+    if tiling == vk::ImageTiling::LINEAR && (first.is_compressed() || planes.len() > 1) {
+        return Features::empty();
+    }
+    let mut features = Features::TRANSFER_SRC | Features::TRANSFER_DST;
+    if !SHADERS {
+        return features;
+    }
+    features |= Features::SAMPLED_IMAGE;
+    if first.filters() {
+        features |= Features::SAMPLED_IMAGE_FILTER_LINEAR;
+    }
+    if format::aspects(format).contains(vk::ImageAspectFlags::DEPTH) {
+        features |= Features::SAMPLED_IMAGE_DEPTH_COMPARISON;
+    }
+    if format::stores(first) {
+        features |= Features::STORAGE_IMAGE | Features::STORAGE_READ_WITHOUT_FORMAT;
+    }
+    if first.atomics() {
+        features |= Features::STORAGE_IMAGE_ATOMIC;
+    }
+    features
+}
+
+/// Features of texel buffers of a format.
+fn buffer_features(format: vk::Format) -> Features {
+    if !SHADERS {
+        return Features::empty();
+    }
+    let colour = format::aspects(format) == vk::ImageAspectFlags::COLOR;
+    let Some(format) = format::single(format).filter(|one| colour && !one.is_compressed()) else {
+        return Features::empty();
+    };
+    let mut features = Features::UNIFORM_TEXEL_BUFFER;
+    if format::stores(format) {
+        features |= Features::STORAGE_TEXEL_BUFFER | Features::STORAGE_READ_WITHOUT_FORMAT;
+    }
+    if format.atomics() {
+        features |= Features::STORAGE_TEXEL_BUFFER_ATOMIC;
+    }
+    features
+}
+
+/// As version 1.0 has them: the bits are the same, as far as it has them.
+fn old(features: Features) -> vk::FormatFeatureFlags {
+    // VK_FORMAT_FEATURE_COSITED_CHROMA_SAMPLES_BIT is the highest that both have.
+    let shared = (1_u64 << 31) - 1;
+    vk::FormatFeatureFlags::from_raw((features.as_raw() & shared) as u32)
+}
+
+fn properties(format: vk::Format) -> vk::FormatProperties {
+    vk::FormatProperties {
+        linear_tiling_features: old(image_features(format, vk::ImageTiling::LINEAR)),
+        optimal_tiling_features: old(image_features(format, vk::ImageTiling::OPTIMAL)),
+        buffer_features: old(buffer_features(format)),
+    }
+}
+
+fn properties3(format: vk::Format) -> vk::FormatProperties3<'static> {
+    vk::FormatProperties3::default()
+        .linear_tiling_features(image_features(format, vk::ImageTiling::LINEAR))
+        .optimal_tiling_features(image_features(format, vk::ImageTiling::OPTIMAL))
+        .buffer_features(buffer_features(format))
+}
 
 /// vkGetPhysicalDeviceFormatProperties.
 pub(crate) unsafe extern "system" fn get_format(
     _physical: vk::PhysicalDevice,
-    _format: vk::Format,
-    properties: *mut vk::FormatProperties,
+    format: vk::Format,
+    to: *mut vk::FormatProperties,
 ) {
     entry::guard("vkGetPhysicalDeviceFormatProperties", || {
         // SAFETY: valid by the specification.
-        unsafe { *properties = vk::FormatProperties::default() };
+        unsafe { *to = properties(format) };
     });
 }
 
 /// vkGetPhysicalDeviceFormatProperties2.
 pub(crate) unsafe extern "system" fn get_format2(
     _physical: vk::PhysicalDevice,
-    _format: vk::Format,
-    properties: *mut vk::FormatProperties2<'_>,
+    format: vk::Format,
+    to: *mut vk::FormatProperties2<'_>,
 ) {
     entry::guard("vkGetPhysicalDeviceFormatProperties2", || {
         // SAFETY: valid by the specification.
-        for link in unsafe { entry::chain_mut(properties.cast()) } {
+        for link in unsafe { entry::chain_mut(to.cast()) } {
             // SAFETY: links have the type that they name.
             unsafe {
                 match (*link).s_type {
                     vk::StructureType::FORMAT_PROPERTIES_2 => {
-                        entry::put(link, vk::FormatProperties2::default());
+                        let made = vk::FormatProperties2::default();
+                        entry::put(link, made.format_properties(properties(format)));
                     }
                     vk::StructureType::FORMAT_PROPERTIES_3 => {
-                        entry::put(link, vk::FormatProperties3::default());
+                        entry::put(link, properties3(format));
                     }
                     _ => {}
                 }
@@ -42,34 +122,145 @@ pub(crate) unsafe extern "system" fn get_format2(
     });
 }
 
+/// What usage needs of a format.
+const USES: &[(vk::ImageUsageFlags, Features)] = &[
+    (vk::ImageUsageFlags::TRANSFER_SRC, Features::TRANSFER_SRC),
+    (vk::ImageUsageFlags::TRANSFER_DST, Features::TRANSFER_DST),
+    (vk::ImageUsageFlags::SAMPLED, Features::SAMPLED_IMAGE),
+    (vk::ImageUsageFlags::STORAGE, Features::STORAGE_IMAGE),
+];
+
+/// A question about images.
+struct Question {
+    format: vk::Format,
+    kind: vk::ImageType,
+    tiling: vk::ImageTiling,
+    usage: vk::ImageUsageFlags,
+    flags: vk::ImageCreateFlags,
+}
+
+impl Question {
+    /// # Errors
+    /// When there are no such images.
+    fn answer(&self) -> VkResult<vk::ImageFormatProperties> {
+        let none = Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED);
+        let features = image_features(self.format, self.tiling);
+        let mut left = self.usage;
+        for (usage, feature) in USES {
+            if left.contains(*usage) && !features.contains(*feature) {
+                // With extended usage, views of other formats may have it.
+                let extended = self.flags.contains(vk::ImageCreateFlags::EXTENDED_USAGE);
+                if !extended {
+                    return none;
+                }
+            }
+            left &= !*usage;
+        }
+        if features.is_empty() || !left.is_empty() {
+            return none;
+        }
+        let most = Most::of(self.kind, self.tiling);
+        // The smallest image tells whether there are any of the kind.
+        let smallest = Description {
+            kind: self.kind,
+            format: self.format,
+            extent: [1; 3],
+            levels: 1,
+            layers: 1,
+            samples: vk::SampleCountFlags::TYPE_1,
+            tiling: self.tiling,
+            usage: self.usage,
+            flags: self.flags,
+        };
+        if smallest.planes().is_err() {
+            return none;
+        }
+        Ok(vk::ImageFormatProperties {
+            max_extent: vk::Extent3D {
+                width: most.extent[0],
+                height: most.extent[1],
+                depth: most.extent[2],
+            },
+            max_mip_levels: most.levels,
+            max_array_layers: most.layers,
+            // Several samples come with attachments.
+            sample_counts: vk::SampleCountFlags::TYPE_1,
+            max_resource_size: MAX_RESOURCE,
+        })
+    }
+}
+
+/// Bytes of the largest image.
+const MAX_RESOURCE: u64 = crate::buffer::MAX_SIZE;
+
 /// vkGetPhysicalDeviceImageFormatProperties.
 pub(crate) unsafe extern "system" fn get_image_format(
     _physical: vk::PhysicalDevice,
-    _format: vk::Format,
-    _kind: vk::ImageType,
-    _tiling: vk::ImageTiling,
-    _usage: vk::ImageUsageFlags,
-    _flags: vk::ImageCreateFlags,
-    properties: *mut vk::ImageFormatProperties,
+    format: vk::Format,
+    kind: vk::ImageType,
+    tiling: vk::ImageTiling,
+    usage: vk::ImageUsageFlags,
+    flags: vk::ImageCreateFlags,
+    to: *mut vk::ImageFormatProperties,
 ) -> vk::Result {
     entry::try_guard("vkGetPhysicalDeviceImageFormatProperties", || {
+        let question = Question {
+            format,
+            kind,
+            tiling,
+            usage,
+            flags,
+        };
+        let answer = question.answer();
         // SAFETY: valid by the specification.
-        unsafe { *properties = vk::ImageFormatProperties::default() };
-        Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED)
+        unsafe { *to = answer.unwrap_or_default() };
+        answer.map(drop)
     })
 }
 
 /// vkGetPhysicalDeviceImageFormatProperties2.
 pub(crate) unsafe extern "system" fn get_image_format2(
     _physical: vk::PhysicalDevice,
-    _info: *const vk::PhysicalDeviceImageFormatInfo2<'_>,
-    properties: *mut vk::ImageFormatProperties2<'_>,
+    info: *const vk::PhysicalDeviceImageFormatInfo2<'_>,
+    to: *mut vk::ImageFormatProperties2<'_>,
 ) -> vk::Result {
+    type External<'a> = vk::PhysicalDeviceExternalImageFormatInfo<'a>;
     entry::try_guard("vkGetPhysicalDeviceImageFormatProperties2", || {
-        // The contents of the chain are undefined after this error, but for the base structure.
         // SAFETY: valid by the specification.
-        unsafe { (*properties).image_format_properties = vk::ImageFormatProperties::default() };
-        Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED)
+        let (info, handle) = unsafe {
+            let external = entry::find::<External<'_>>((*info).p_next);
+            (
+                &*info,
+                external.map_or(vk::ExternalMemoryHandleTypeFlags::empty(), |e| {
+                    e.handle_type
+                }),
+            )
+        };
+        let question = Question {
+            format: info.format,
+            kind: info.ty,
+            tiling: info.tiling,
+            usage: info.usage,
+            flags: info.flags,
+        };
+        let mut answer = question.answer();
+        if !external::MEMORY_HANDLES.contains(handle) {
+            debug::error(&format_args!("images cannot be shared through {handle:?}"));
+            answer = Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED);
+        }
+        // SAFETY: as above. The contents of the chain are undefined after an error, but for the base
+        // structure.
+        unsafe {
+            (*to).image_format_properties = answer.unwrap_or_default();
+            for link in entry::chain_mut((*to).p_next) {
+                if (*link).s_type == vk::StructureType::EXTERNAL_IMAGE_FORMAT_PROPERTIES {
+                    let made = vk::ExternalImageFormatProperties::default();
+                    let properties = external::memory_properties(handle);
+                    entry::put(link, made.external_memory_properties(properties));
+                }
+            }
+        }
+        answer.map(drop)
     })
 }
 

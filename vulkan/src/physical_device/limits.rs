@@ -6,10 +6,11 @@
 
 use agx_hw::cdm::{MAX_GROUPS, MAX_THREADS, SIMD_WIDTH};
 use agx_hw::launcher::{MAX_POINTERS, MAX_THREADGROUP_BYTES};
+use agx_hw::texture::{MAX_LAYERS, MAX_SIZE, MAX_SIZE_3D};
 use ash::vk;
 
 use super::memory;
-use crate::buffer;
+use crate::{buffer, buffer_view};
 
 /// Invocations of a subgroup.
 pub(crate) const SUBGROUP_SIZE: u32 = SIMD_WIDTH;
@@ -43,6 +44,8 @@ pub(crate) const STORAGE_BUFFER_RANGE: u32 = u32::MAX - 0xffff;
 pub(crate) const UNIFORM_BUFFER_RANGE: u32 = 1 << 16;
 /// What addresses of buffers in descriptors are multiples of (`SpirvOptions::apple9_compute`).
 pub(crate) const BUFFER_ALIGN: u64 = 16;
+/// What addresses of texel buffers are multiples of (images, 5.6; HW).
+pub(crate) const TEXEL_BUFFER_ALIGN: u64 = 16;
 /// What addresses of buffers and pointers that `vkMapMemory` gives are multiples of at least: a
 /// cache line.
 pub(crate) const MEMORY_ALIGN: u64 = 64;
@@ -106,23 +109,23 @@ pub(super) fn limits() -> vk::PhysicalDeviceLimits {
         timestamp_period: 1.0,
         discrete_queue_priorities: 2,
 
-        // Images, samplers and texel buffers: not there.
-        max_image_dimension1_d: 4096,
-        max_image_dimension2_d: 4096,
-        max_image_dimension3_d: 256,
-        max_image_dimension_cube: 4096,
-        max_image_array_layers: 256,
-        max_texel_buffer_elements: 65536,
-        min_texel_buffer_offset_alignment: MEMORY_ALIGN,
-        max_sampler_allocation_count: 4000,
-        max_sampler_lod_bias: 2.0,
-        max_sampler_anisotropy: 1.0,
+        // Images, samplers and texel buffers (images, 5.6). Samplers are memory of the host.
+        max_image_dimension1_d: MAX_SIZE,
+        max_image_dimension2_d: MAX_SIZE,
+        max_image_dimension3_d: MAX_SIZE_3D,
+        max_image_dimension_cube: MAX_SIZE,
+        max_image_array_layers: MAX_LAYERS,
+        max_texel_buffer_elements: buffer_view::MAX_TEXELS,
+        min_texel_buffer_offset_alignment: TEXEL_BUFFER_ALIGN,
+        max_sampler_allocation_count: u32::MAX,
+        max_sampler_lod_bias: 16.0,
+        max_sampler_anisotropy: 16.0,
         min_texel_offset: -8,
         max_texel_offset: 7,
         min_texel_gather_offset: 0,
         max_texel_gather_offset: 0,
-        sub_texel_precision_bits: 4,
-        mipmap_precision_bits: 4,
+        sub_texel_precision_bits: 8,
+        mipmap_precision_bits: 6,
         sampled_image_color_sample_counts: few_samples,
         sampled_image_integer_sample_counts: vk::SampleCountFlags::TYPE_1,
         sampled_image_depth_sample_counts: few_samples,

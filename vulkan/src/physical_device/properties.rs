@@ -113,8 +113,8 @@ fn vulkan13() -> vk::PhysicalDeviceVulkan13Properties<'static> {
         // Dot products of integers are made of multiplications: none is accelerated.
         //
         // Texel buffers are not there; buffers are aligned like this.
-        storage_texel_buffer_offset_alignment_bytes: limits::MEMORY_ALIGN,
-        uniform_texel_buffer_offset_alignment_bytes: limits::MEMORY_ALIGN,
+        storage_texel_buffer_offset_alignment_bytes: limits::TEXEL_BUFFER_ALIGN,
+        uniform_texel_buffer_offset_alignment_bytes: limits::TEXEL_BUFFER_ALIGN,
         max_buffer_size: limits::largest_allocation(),
         ..Default::default()
     }

@@ -11,6 +11,7 @@ mod command;
 mod constants;
 mod dispatch;
 mod external;
+mod image;
 mod indexing;
 mod memory;
 mod pipeline;
@@ -34,6 +35,7 @@ pub fn all() -> Vec<Scenario> {
         constants::SCENARIOS,
         dispatch::SCENARIOS,
         external::SCENARIOS,
+        image::SCENARIOS,
         indexing::SCENARIOS,
         memory::SCENARIOS,
         pipeline::SCENARIOS,

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: MIT
-//! VkImage and VkImageView, as far as they are there: an image has its layout and memory, and
-//! nothing reads or writes it yet.
+//! VkImage.
 //!
-//! No format is advertised, so applications that ask find that they can do nothing with images. Some
-//! make one all the same, to have something to bind.
+//! An image is one image of the hardware, or two where depth and stencil are together. What is tiled
+//! lies as hardware computes it from the records (images, 7), so that an image knows all offsets from its
+//! description alone.
 
-use agx_hw::format::Format;
-use agx_hw::launcher::Samples;
-use agx_hw::layout::{Image as Description, PAGE, Stack, Tiled, Usage};
+mod description;
+pub(crate) mod descriptor;
+pub(crate) mod format;
+pub(crate) mod pack;
+mod view;
+
+use agx_hw::layout::{Memory, PAGE};
 use ash::vk;
 
+pub(crate) use self::description::{Description, Most, Plane, Planes};
+pub(crate) use self::view::{ImageView, create_image_view, destroy_image_view};
 use crate::debug;
 use crate::device::{self, Device};
 use crate::entry;
@@ -19,6 +25,8 @@ use crate::object::{self, Object};
 
 /// An image.
 pub(crate) struct Image {
+    pub(crate) description: Description,
+    pub(crate) planes: Planes,
     /// Bytes of memory.
     size: u64,
     /// The GPU's address of the first byte; 0 until memory is bound.
@@ -29,60 +37,38 @@ impl Object for Image {
     type Handle = vk::Image;
 }
 
-/// A view of an image.
-pub(crate) struct ImageView {
-    /// What it is a view of.
-    _image: vk::Image,
-}
+impl Image {
+    /// # Errors
+    /// [`vk::Result::ERROR_FORMAT_NOT_SUPPORTED`] for what there cannot be, with a message.
+    fn new(info: &vk::ImageCreateInfo<'_>) -> VkResult<Image> {
+        let description = Description::of(info);
+        let planes = description.planes().map_err(|why| {
+            debug::error(&format_args!("vkCreateImage: {why}"));
+            vk::Result::ERROR_FORMAT_NOT_SUPPORTED
+        })?;
+        let size = planes
+            .last()
+            .map_or(0, |plane| plane.offset + plane.memory.size());
+        Ok(Image {
+            description,
+            planes,
+            size: size.next_multiple_of(PAGE),
+            address: 0,
+        })
+    }
 
-impl Object for ImageView {
-    type Handle = vk::ImageView;
-}
-
-/// Bytes of an image's memory.
-///
-/// # Errors
-/// [`vk::Result::ERROR_FORMAT_NOT_SUPPORTED`] for what the hardware has no image of.
-fn size(info: &vk::ImageCreateInfo<'_>) -> VkResult<u64> {
-    let refused = |why: &dyn std::fmt::Display| {
-        debug::error(&format_args!("vkCreateImage: {why}"));
-        vk::Result::ERROR_FORMAT_NOT_SUPPORTED
-    };
-    // agx-hw names formats as Vulkan does.
-    let name = format!("{:?}", info.format);
-    let format = Format::from_name(&name).ok_or_else(|| refused(&format_args!("no {name}")))?;
-    let samples = match info.samples {
-        vk::SampleCountFlags::TYPE_1 => Samples::One,
-        vk::SampleCountFlags::TYPE_2 => Samples::Two,
-        vk::SampleCountFlags::TYPE_4 => Samples::Four,
-        other => return Err(refused(&format_args!("{other:?} samples"))),
-    };
-    let stack = match info.image_type {
-        vk::ImageType::TYPE_3D => Stack::Slices(info.extent.depth),
-        _ => Stack::Layers(info.array_layers),
-    };
-    let description = Description {
-        width: info.extent.width,
-        height: info.extent.height,
-        stack,
-        element: format.element(),
-        samples,
-        mipmapped: info.mip_levels > 1,
-        page_aligned: false,
-    };
-    let usage = Usage {
-        storage: info.usage.contains(vk::ImageUsageFlags::STORAGE),
-        attachment: info.usage.contains(vk::ImageUsageFlags::COLOR_ATTACHMENT),
-        depth_stencil: info
-            .usage
-            .contains(vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT),
-    };
-    let layout = Tiled::for_usage(description, usage).map_err(|error| refused(&error))?;
-    Ok(layout.size())
-}
-
-fn requirements(size: u64) -> vk::MemoryRequirements {
-    memory::requirements(size, PAGE)
+    /// The plane that has an aspect: the depth where two are asked for.
+    pub(crate) fn plane(&self, aspect: vk::ImageAspectFlags) -> Option<&Plane> {
+        let own = format::aspects(self.description.format);
+        let asked = aspect & own;
+        if asked.is_empty() {
+            return None;
+        }
+        match asked == vk::ImageAspectFlags::STENCIL {
+            true => self.planes.last(),
+            false => self.planes.first(),
+        }
+    }
 }
 
 /// vkCreateImage.
@@ -94,13 +80,11 @@ pub(crate) unsafe extern "system" fn create_image(
 ) -> vk::Result {
     entry::try_guard("vkCreateImage", || {
         // SAFETY: valid by the specification.
-        let (device, info) = unsafe { (object::get::<Device>(device), &*info) };
-        let made = Image {
-            size: size(info)?,
-            address: 0,
-        };
-        // SAFETY: as above.
-        unsafe { *image = object::create(device.allocator(allocator), made)? };
+        unsafe {
+            let device = object::get::<Device>(device);
+            let made = Image::new(&*info)?;
+            *image = object::create(device.allocator(allocator), made)?;
+        }
         Ok(())
     })
 }
@@ -113,6 +97,10 @@ pub(crate) unsafe extern "system" fn destroy_image(
 ) {
     // SAFETY: null or a live handle that no one else uses, by the specification.
     unsafe { device::destroy_object::<Image>("vkDestroyImage", device, image, allocator) };
+}
+
+fn requirements(size: u64) -> vk::MemoryRequirements {
+    memory::requirements(size, PAGE)
 }
 
 /// vkGetImageMemoryRequirements.
@@ -151,7 +139,7 @@ pub(crate) unsafe extern "system" fn get_device_image_memory_requirements(
         // SAFETY: valid by the specification.
         unsafe {
             memory::write_requirements(
-                requirements(size(&*(*info).p_create_info).unwrap_or(0)),
+                requirements(Image::new(&*(*info).p_create_info).map_or(0, |image| image.size)),
                 to,
             );
         }
@@ -205,32 +193,45 @@ pub(crate) unsafe extern "system" fn bind_image_memory2(
     })
 }
 
-/// vkCreateImageView.
-pub(crate) unsafe extern "system" fn create_image_view(
-    device: vk::Device,
-    info: *const vk::ImageViewCreateInfo<'_>,
-    allocator: *const vk::AllocationCallbacks<'_>,
-    view: *mut vk::ImageView,
-) -> vk::Result {
-    entry::try_guard("vkCreateImageView", || {
-        // SAFETY: valid by the specification.
-        unsafe {
-            let device = object::get::<Device>(device);
-            let made = ImageView {
-                _image: (*info).image,
-            };
-            *view = object::create(device.allocator(allocator), made)?;
+/// Where a level of a layer of an image is, for the CPU: only of linear images.
+fn subresource_layout(image: &Image, subresource: &vk::ImageSubresource) -> vk::SubresourceLayout {
+    let Some(plane) = image.plane(subresource.aspect_mask) else {
+        return vk::SubresourceLayout::default();
+    };
+    match &plane.memory {
+        Memory::Linear(linear) => vk::SubresourceLayout {
+            offset: plane.offset,
+            size: linear.size(),
+            row_pitch: linear.stride().into(),
+            array_pitch: linear.size(),
+            depth_pitch: linear.size(),
+        },
+        // Of tiled images too, what can be said: maintenance5 lets applications ask.
+        Memory::Tiled(tiled) => {
+            let level = tiled.levels().get(subresource.mip_level as usize);
+            let layer = u64::from(subresource.array_layer) * tiled.layer_stride();
+            level.map_or_else(vk::SubresourceLayout::default, |level| {
+                vk::SubresourceLayout {
+                    offset: plane.offset + layer + level.offset,
+                    size: level.size,
+                    row_pitch: 0,
+                    array_pitch: tiled.layer_stride(),
+                    depth_pitch: tiled.layer_stride(),
+                }
+            })
         }
-        Ok(())
-    })
+    }
 }
 
-/// vkDestroyImageView.
-pub(crate) unsafe extern "system" fn destroy_image_view(
-    device: vk::Device,
-    view: vk::ImageView,
-    allocator: *const vk::AllocationCallbacks<'_>,
+/// vkGetImageSubresourceLayout.
+pub(crate) unsafe extern "system" fn get_image_subresource_layout(
+    _device: vk::Device,
+    image: vk::Image,
+    subresource: *const vk::ImageSubresource,
+    layout: *mut vk::SubresourceLayout,
 ) {
-    // SAFETY: null or a live handle that no one else uses, by the specification.
-    unsafe { device::destroy_object::<ImageView>("vkDestroyImageView", device, view, allocator) };
+    entry::guard("vkGetImageSubresourceLayout", || {
+        // SAFETY: valid by the specification.
+        unsafe { *layout = subresource_layout(object::get::<Image>(image), &*subresource) };
+    });
 }
