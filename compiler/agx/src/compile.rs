@@ -4,7 +4,7 @@
 use agx_hw::cdm::MAX_THREADS;
 use agx_hw::launcher::{MAX_POINTERS, MAX_SCRATCH, MAX_THREADGROUP_BYTES, MIN_POINTERS};
 use mesa_nir::program::Program;
-use mesa_nir::{ComputeLowering, Shader};
+use mesa_nir::{BindingLayout, ComputeLowering, FragmentLowering, Shader, VertexLowering};
 
 use crate::analysis::Liveness;
 use crate::binary::{Pointer, Resource, ShaderBinary, Statistics};
@@ -63,6 +63,51 @@ pub fn compile_with_listing(
     Ok((binary, listing))
 }
 
+/// Compiles a vertex shader.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_vertex(
+    shader: Shader,
+    lowering: &VertexLowering,
+    listing: Option<&mut Listing>,
+) -> Result<ShaderBinary, Error> {
+    compile_lowered(shader.lower_vertex(lowering)?, &lowering.bindings, listing)
+}
+
+/// Compiles a fragment shader.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_fragment(
+    shader: Shader,
+    lowering: &FragmentLowering,
+    listing: Option<&mut Listing>,
+) -> Result<ShaderBinary, Error> {
+    compile_lowered(
+        shader.lower_fragment(lowering)?,
+        &lowering.bindings,
+        listing,
+    )
+}
+
+fn compile_lowered(
+    shader: Shader,
+    bindings: &[BindingLayout],
+    mut listing: Option<&mut Listing>,
+) -> Result<ShaderBinary, Error> {
+    if let Some(listing) = &mut listing {
+        listing.nir = shader.print()?;
+    }
+    let key = CompileKey {
+        lowering: ComputeLowering {
+            bindings: bindings.to_vec(),
+            ..ComputeLowering::default()
+        },
+    };
+    compile_program(&shader.into_program()?, &key, listing)
+}
+
 /// Compiles a lowered program.
 ///
 /// # Errors
@@ -106,6 +151,7 @@ pub fn compile_program(
     };
     Ok(ShaderBinary {
         code: code.bytes,
+        stage: program.stage.clone(),
         workgroup_size: program.workgroup_size,
         pointers,
         publications: select::texture::publications(&function),

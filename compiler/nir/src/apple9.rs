@@ -91,7 +91,7 @@ pub enum BindingKind {
 }
 
 /// What the shim reads, and points into the bindings that it was made with.
-pub(crate) struct MesaLowering(ffi::cortland_compute_lowering);
+pub(crate) struct MesaLowering(pub(crate) ffi::cortland_compute_lowering);
 
 // SAFETY: plain data that nobody changes while the shim reads it.
 unsafe impl Sync for MesaLowering {}
@@ -152,6 +152,7 @@ impl ComputeLowering {
             num_bindings: bindings.len(),
             robust: self.robust,
             has_base_workgroup: self.has_base_workgroup,
+            ..ffi::cortland_compute_lowering::default()
         })
     }
 }
@@ -227,6 +228,8 @@ impl CompilerOptions {
             .has_rotate32(true)
             .has_amul(true)
             .has_cs_global_id(true)
+            .has_ddx_intrinsics(true)
+            .scalarize_ddx(true)
             .max_unroll_iterations(32)
     }
 }
