@@ -6,6 +6,8 @@ use std::collections::HashMap;
 use anyhow::ensure;
 use mesa_nir::SpecConstant;
 
+use crate::image::Image;
+
 /// A compute shader with all that it needs.
 #[derive(Debug, Clone)]
 pub struct Case {
@@ -25,6 +27,8 @@ pub struct Case {
     pub push_constants: Vec<u8>,
     /// Buffers and what is in them before the run.
     pub buffers: Vec<Buffer>,
+    /// Images, samplers and texel buffers.
+    pub images: Vec<Image>,
 }
 
 /// One more than the highest descriptor set that the compiler can name.
@@ -69,6 +73,15 @@ impl Case {
             ensure!(other.is_none(), "{name} is described twice");
             let kind = *kinds.entry(binding).or_insert(buffer.kind);
             ensure!(kind == buffer.kind, "{name}: a binding of two kinds");
+        }
+        let mut images = HashMap::new();
+        for image in &self.images {
+            image.check()?;
+            let name = image.describe();
+            ensure!(image.set < MAX_SETS && image.element < MAX_ELEMENTS, "{name}: out of range");
+            let kind = *images.entry((image.set, image.binding)).or_insert(image.kind);
+            let alone = !kinds.contains_key(&(image.set, image.binding));
+            ensure!(alone && kind == image.kind, "{name}: a binding of two kinds");
         }
         Ok(())
     }
@@ -133,7 +146,7 @@ pub enum BufferKind {
 
 /// Something that runs compute shaders.
 pub trait Device {
-    /// The bytes of every buffer after the run, in the case's order.
+    /// The bytes of every buffer and behind them the texels of every image after the run, in the case's order.
     ///
     /// # Errors
     /// When the device refuses the shader or faults.

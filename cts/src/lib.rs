@@ -6,6 +6,7 @@ pub mod compare;
 pub mod corpus;
 pub mod device;
 pub mod element;
+pub mod image;
 pub mod messages;
 pub mod mutate;
 pub mod ops;

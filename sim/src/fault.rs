@@ -10,7 +10,7 @@ pub enum FaultKind {
     /// is silent about it (isa-2, 2.6); only strict mode faults.
     #[error("{access} of {bytes} bytes at {va:#x}: {reason}")]
     Memory {
-        /// "load", "store", "atomic" or "fetch".
+        /// "load", "store", "atomic", "fetch", "texture read" or "image store".
         access: &'static str,
         /// Address.
         va: u64,
@@ -25,6 +25,15 @@ pub enum FaultKind {
     /// A record of a command stream that the hardware does not know, or cannot fetch.
     #[error("bad stream record at {va:#x}: {reason}")]
     Stream {
+        /// Address of the record.
+        va: u64,
+        /// Why.
+        reason: String,
+    },
+    /// A texture, store or sampler record that the hardware faults on, or that no proven driver
+    /// writes (images, 10.1).
+    #[error("bad record at {va:#x}: {reason}")]
+    Record {
         /// Address of the record.
         va: u64,
         /// Why.

@@ -8,6 +8,7 @@
 //! * [`processor`]: the seam between that and the GPU model, which executes commands;
 //! * [`gpu`]: the command processor: streams, launch programs, workgroups;
 //! * [`shader`]: the shader core;
+//! * [`texture`]: the texture unit;
 //! * [`memory`]: buffers in host memory and what the GPU sees of them;
 //! * [`rig`]: one SIMD group on a bench;
 //! * [`fault`]: what goes wrong, said precisely.
@@ -22,3 +23,4 @@ pub mod memory;
 pub mod processor;
 pub mod rig;
 pub mod shader;
+pub mod texture;

@@ -49,6 +49,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         bindings: bindings(),
         robust: has("--robust"),
         has_base_workgroup: has("--base"),
+        custom_border_colors: false,
     };
     let shader = shader.lower_compute(&lowering)?.validate()?;
     println!("{}", shader.print()?);

@@ -28,6 +28,9 @@ pub struct ComputeLowering {
     pub robust: bool,
     /// Dispatches may have a base workgroup, which the third root pointer names.
     pub has_base_workgroup: bool,
+    /// Samplers may have border colours beside the three presets. Each sampler then takes two slots, and each sample
+    /// asks whether it has.
+    pub custom_border_colors: bool,
 }
 
 /// Where the descriptors of one binding are.
@@ -152,6 +155,7 @@ impl ComputeLowering {
             num_bindings: bindings.len(),
             robust: self.robust,
             has_base_workgroup: self.has_base_workgroup,
+            custom_border_colors: self.custom_border_colors,
             ..ffi::cortland_compute_lowering::default()
         })
     }
@@ -306,7 +310,37 @@ const CAPABILITIES: &[Capability] = &[
     Capability::DotProductInput4x8BitPacked,
 ];
 
+/// What vertex and fragment shaders may use besides.
+const GRAPHICS_CAPABILITIES: &[Capability] = &[
+    Capability::ClipDistance,
+    Capability::SampleRateShading,
+    Capability::InterpolationFunction,
+    Capability::InputAttachment,
+    Capability::InputAttachmentArrayDynamicIndexing,
+    Capability::InputAttachmentArrayNonUniformIndexing,
+    Capability::DerivativeControl,
+    Capability::DemoteToHelperInvocation,
+    Capability::DrawParameters,
+    // Of fragment shaders, for the primitive's number, the layer and the viewport's number.
+    Capability::Geometry,
+    Capability::MultiViewport,
+    Capability::ShaderLayer,
+    Capability::ShaderViewportIndex,
+    Capability::ShaderViewportIndexLayerEXT,
+];
+
 impl SpirvOptions {
+    /// The same for vertex and fragment shaders, which [`crate::Shader::lower_vertex`] and
+    /// [`crate::Shader::lower_fragment`] are to lower.
+    #[must_use]
+    pub fn apple9_graphics() -> Self {
+        let compute = Self::apple9_compute();
+        Self {
+            capabilities: compute.capabilities.clone().with(GRAPHICS_CAPABILITIES),
+            ..compute
+        }
+    }
+
     /// The options for compute shaders that [`crate::Shader::lower_compute`] is to lower, with the capabilities that it
     /// supports and no others. The address formats are those that it expects.
     #[must_use]
@@ -348,6 +382,7 @@ mod tests {
             bindings: (0..8).map(one).collect(),
             robust: true,
             has_base_workgroup: true,
+            custom_border_colors: false,
         }
     }
 

@@ -12,6 +12,8 @@ pub struct VertexLowering {
     /// Check accesses of buffers that descriptors name, as in [`ComputeLowering::robust`]. Fetches of attributes are
     /// always checked against the size in the table of vertex buffers.
     pub robust: bool,
+    /// As in [`ComputeLowering::custom_border_colors`].
+    pub custom_border_colors: bool,
     /// The attributes that vertex buffers give. An input that none of them names is 0, 0, 0, 1.
     pub attributes: Vec<Attribute>,
     /// What the fragment shader reads ([`FragmentInfo::varyings`](crate::program::FragmentInfo)), in its order: what the
@@ -58,6 +60,8 @@ pub struct FragmentLowering {
     pub bindings: Vec<BindingLayout>,
     /// As in [`ComputeLowering::robust`].
     pub robust: bool,
+    /// As in [`ComputeLowering::custom_border_colors`].
+    pub custom_border_colors: bool,
     /// Samples of a pixel: 1, 2 or 4.
     pub samples: u8,
     /// The colour attachments of the subpass, by output location.
@@ -79,6 +83,7 @@ impl Default for FragmentLowering {
         Self {
             bindings: Vec::new(),
             robust: false,
+            custom_border_colors: false,
             samples: 1,
             attachments: [None; MAX_ATTACHMENTS],
             sample_shading: false,
@@ -384,6 +389,7 @@ pub(crate) struct Memory {
     vertex: ffi::cortland_vertex_lowering,
     fragment: ffi::cortland_fragment_lowering,
     robust: bool,
+    custom_border_colors: bool,
 }
 
 impl VertexLowering {
@@ -426,6 +432,7 @@ impl VertexLowering {
             },
             fragment: ffi::cortland_fragment_lowering::default(),
             robust: self.robust,
+            custom_border_colors: self.custom_border_colors,
         })
     }
 }
@@ -467,6 +474,7 @@ impl FragmentLowering {
                 logic_op: self.logic_op.map_or(0, LogicOp::to_shim),
             },
             robust: self.robust,
+            custom_border_colors: self.custom_border_colors,
         })
     }
 }
@@ -485,6 +493,7 @@ impl Memory {
             bindings: self.bindings.as_ptr(),
             num_bindings: self.bindings.len(),
             robust: self.robust,
+            custom_border_colors: self.custom_border_colors,
             ..ffi::cortland_compute_lowering::default()
         }
     }

@@ -144,6 +144,7 @@ fn parse(text: &str, name: &str, source: &Path) -> anyhow::Result<Entry> {
         base_group: description.base_group,
         push_constants,
         buffers: Vec::new(),
+        images: Vec::new(),
     };
     let mut checks = Vec::new();
     for (index, buffer) in description.buffer.iter().enumerate() {

@@ -7,7 +7,7 @@ use agx_compiler::binary::ShaderBinary;
 use agx_compiler::{CompileKey, Listing};
 use anyhow::Context as _;
 use mesa_nir::{
-    BindingKind, BindingLayout, CompilerOptions, ComputeLowering, Place, Shader, SpirvOptions,
+    BindingLayout, CompilerOptions, ComputeLowering, Place, Shader, SpirvOptions,
     Stage, spirv_to_nir,
 };
 
@@ -44,15 +44,16 @@ pub fn key(case: &Case, layout: &Layout, robust: bool) -> CompileKey {
         binding: b.binding,
         place: Place::Set(b.set as u8),
         offset: b.offset,
-        stride: super::layout::DESCRIPTOR_SIZE,
-        count: 1,
-        kind: BindingKind::Buffer,
+        stride: b.stride(),
+        count: b.elements,
+        kind: b.kind,
     });
     CompileKey {
         lowering: ComputeLowering {
             bindings: bindings.collect(),
             robust,
             has_base_workgroup: case.base_group != [0; 3],
+            custom_border_colors: case.images.iter().any(|image| image.border.is_some()),
         },
     }
 }

@@ -3,8 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use mesa_nir::BindingKind;
+
 use crate::case::{BufferKind, Case, MAX_ELEMENTS, MAX_SETS};
 use crate::corpus::module;
+use crate::image::ImageKind;
 
 /// Bytes of a buffer descriptor: 64-bit address, 32-bit size in bytes, 0.
 pub const DESCRIPTOR_SIZE: u32 = 16;
@@ -20,9 +23,40 @@ pub struct Binding {
     pub offset: u32,
     /// Descriptors.
     pub elements: u32,
-    /// It is a uniform buffer; otherwise a storage buffer.
+    /// It is a uniform buffer; otherwise a storage buffer, or none.
     pub uniform: bool,
+    /// What the descriptors are.
+    pub kind: BindingKind,
 }
+
+impl Binding {
+    /// Bytes from one descriptor to the next.
+    #[must_use]
+    pub const fn stride(&self) -> u32 {
+        match self.kind {
+            BindingKind::CombinedImageSampler | BindingKind::StorageImage => 128,
+            BindingKind::Texture
+            | BindingKind::Sampler
+            | BindingKind::UniformTexelBuffer
+            | BindingKind::StorageTexelBuffer => 64,
+            BindingKind::Buffer | BindingKind::InlineUniform => DESCRIPTOR_SIZE,
+        }
+    }
+}
+
+const fn kind_of(kind: ImageKind) -> BindingKind {
+    match kind {
+        ImageKind::Sampled => BindingKind::Texture,
+        ImageKind::Combined => BindingKind::CombinedImageSampler,
+        ImageKind::Sampler => BindingKind::Sampler,
+        ImageKind::Storage => BindingKind::StorageImage,
+        ImageKind::UniformTexels => BindingKind::UniformTexelBuffer,
+        ImageKind::StorageTexels => BindingKind::StorageTexelBuffer,
+    }
+}
+
+/// By set and binding: descriptors, whether they are uniform buffers, what they are.
+type Found = BTreeMap<(u32, u32), (u32, bool, BindingKind)>;
 
 /// All bindings, by set and number.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -37,7 +71,7 @@ impl Layout {
     /// When the case is contradictory, see [`Case::check`].
     pub fn of(case: &Case) -> anyhow::Result<Layout> {
         case.check()?;
-        let mut found: BTreeMap<(u32, u32), (u32, bool)> = BTreeMap::new();
+        let mut found = Found::new();
         for buffer in &case.buffers {
             if buffer.kind == BufferKind::Address {
                 continue;
@@ -45,8 +79,14 @@ impl Layout {
             let uniform = buffer.kind == BufferKind::Uniform;
             let binding = found
                 .entry((buffer.set, buffer.binding))
-                .or_insert((0, uniform));
+                .or_insert((0, uniform, BindingKind::Buffer));
             binding.0 = binding.0.max(buffer.element + 1);
+        }
+        for image in &case.images {
+            let binding = found
+                .entry((image.set, image.binding))
+                .or_insert((0, false, kind_of(image.kind)));
+            binding.0 = binding.0.max(image.element + 1);
         }
         Ok(Layout::packed(found))
     }
@@ -62,19 +102,18 @@ impl Layout {
                 .map(|d| {
                     let uniform = d.kind == BufferKind::Uniform;
                     let elements = d.elements.min(MAX_ELEMENTS);
-                    ((d.set, d.binding), (elements, uniform))
+                    ((d.set, d.binding), (elements, uniform, BindingKind::Buffer))
                 })
                 .collect(),
         )
     }
 
-    /// By set and binding: descriptors, and whether they are uniform buffers.
-    fn packed(found: BTreeMap<(u32, u32), (u32, bool)>) -> Layout {
+    fn packed(found: Found) -> Layout {
         let mut bindings: Vec<Binding> = Vec::new();
-        for ((set, binding), (elements, uniform)) in found {
+        for ((set, binding), (elements, uniform, kind)) in found {
             let offset = match bindings.last() {
                 Some(last) if last.set == set => {
-                    let end = DESCRIPTOR_SIZE.saturating_mul(last.elements);
+                    let end = last.stride().saturating_mul(last.elements);
                     last.offset.saturating_add(end)
                 }
                 _ => 0,
@@ -85,6 +124,7 @@ impl Layout {
                 offset,
                 elements,
                 uniform,
+                kind,
             });
         }
         Layout { bindings }
@@ -105,11 +145,19 @@ impl Layout {
             .rev()
             .find(|binding| binding.set == set);
         last.map_or(0, |last| {
-            (last.offset + DESCRIPTOR_SIZE * last.elements) as usize
+            (last.offset + last.stride() * last.elements) as usize
         })
     }
 
-    /// A set's memory; `address` gives the address of each of the case's buffers.
+    /// Where an element's descriptor is in the memory of its set.
+    #[must_use]
+    pub fn descriptor(&self, set: u32, binding: u32, element: u32) -> Option<usize> {
+        let here = |b: &&Binding| (b.set, b.binding) == (set, binding) && element < b.elements;
+        let binding = self.bindings.iter().find(here)?;
+        Some((binding.offset + binding.stride() * element) as usize)
+    }
+
+    /// A set's memory with its buffers; `address` gives the address of each of the case's buffers.
     #[must_use]
     pub fn set_memory(&self, set: u32, case: &Case, address: impl Fn(usize) -> u64) -> Vec<u8> {
         let mut memory = vec![0; self.set_size(set)];
@@ -165,6 +213,7 @@ mod tests {
                 buffer(0, 2, 0, Address, 12),
                 buffer(0, 3, 0, Storage, 16),
             ],
+            images: Vec::new(),
         };
         let layout = Layout::of(&case).unwrap();
         let offsets: Vec<_> = layout

@@ -109,6 +109,7 @@ impl OpTest {
             base_group: [0; 3],
             push_constants: Vec::new(),
             buffers,
+            images: Vec::new(),
         })
     }
 

@@ -45,6 +45,7 @@ impl Program {
                 buffer(emit::binding::ATOMICS, BufferKind::Storage, &self.atomics),
                 buffer(emit::binding::UNIFORM, BufferKind::Uniform, &self.uniform),
             ],
+            images: Vec::new(),
         }
     }
 

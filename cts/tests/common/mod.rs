@@ -42,6 +42,7 @@ pub fn case(name: &str, text: &str, buffers: Vec<Buffer>) -> Case {
         base_group: [0; 3],
         push_constants: Vec::new(),
         buffers,
+        images: Vec::new(),
     }
 }
 

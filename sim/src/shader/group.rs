@@ -24,6 +24,14 @@ impl Stage {
             Stage::Compute => "compute",
         }
     }
+
+    /// Whether lanes are pixels in quads of two by two, whose differences are derivatives (isa-4, 4.1).
+    #[must_use]
+    pub const fn has_quads(self) -> bool {
+        match self {
+            Stage::Launcher | Stage::Compute => false,
+        }
+    }
 }
 
 /// The 256 argument words of a dispatch (isa-1, 1.3; launch, 6.1), and which of them were written.

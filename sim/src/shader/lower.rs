@@ -5,7 +5,7 @@ use agx_isa::Instr;
 
 use super::microop::{MicroOp, Step};
 use super::wave::Wave;
-use super::{alu, atomic, barrier, control, device, launch, scratch, subgroup, threadgroup};
+use super::{alu, atomic, barrier, control, device, launch, scratch, subgroup, texture, threadgroup};
 
 /// Why there is no micro-op: the text of the fault when the program gets there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +54,7 @@ const FAMILIES: &[fn(&Instr) -> Option<MicroOp>] = &[
     subgroup::lower,
     barrier::lower,
     launch::lower,
+    texture::lower,
 ];
 
 /// Lowers one instruction.

@@ -39,6 +39,7 @@ pub mod program;
 pub mod scratch;
 pub mod strict;
 pub mod subgroup;
+pub mod texture;
 pub mod threadgroup;
 pub mod trace;
 pub mod wave;

@@ -97,6 +97,7 @@ pub(crate) fn run(options: &Options, out: &mut impl Write) -> anyhow::Result<()>
         push_constants: Vec::new(),
         buffers: Vec::new(),
         spirv,
+        images: Vec::new(),
     };
     let layout = Layout::of_module(&case.spirv);
     let compiler = AgxCompiler {

@@ -239,6 +239,7 @@ unsafe fn source<'a>(
             bindings: layout.describe(),
             robust: is_robust,
             has_base_workgroup: flags.contains(vk::PipelineCreateFlags::DISPATCH_BASE),
+            custom_border_colors: false,
         },
     })
 }

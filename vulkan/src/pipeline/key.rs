@@ -24,6 +24,7 @@ impl Key {
             bindings,
             robust,
             has_base_workgroup,
+            custom_border_colors,
         } = lowering;
         let mut hasher = blake3::Hasher::new_derive_key("Cortland compute shader");
         hasher.update(BUILD.as_bytes());
@@ -37,7 +38,11 @@ impl Key {
             hasher.update(&constant.id.to_le_bytes());
             hasher.update(&constant.bits.to_le_bytes());
         }
-        hasher.update(&[u8::from(*robust), u8::from(*has_base_workgroup)]);
+        hasher.update(&[
+            u8::from(*robust),
+            u8::from(*has_base_workgroup),
+            u8::from(*custom_border_colors),
+        ]);
         for binding in bindings {
             let place = match binding.place {
                 Place::Set(set) => [0, set],
@@ -109,6 +114,7 @@ mod tests {
             bindings: vec![binding],
             robust: false,
             has_base_workgroup: false,
+            custom_border_colors: false,
         };
         let module = blake3::hash(b"module");
         let constant = SpecConstant { id: 3, bits: 4 };
@@ -126,6 +132,7 @@ mod tests {
         };
         let based = ComputeLowering {
             has_base_workgroup: true,
+            custom_border_colors: false,
             ..lowering.clone()
         };
         let none = ComputeLowering {

@@ -53,6 +53,8 @@ struct cortland_compute_lowering {
    size_t num_bindings;
    bool robust;
    bool has_base_workgroup;
+   /* Samplers may have a border colour of their own. */
+   bool custom_border_colors;
    /* Of these stages, what else there is. */
    const struct cortland_vertex_lowering *vertex;
    const struct cortland_fragment_lowering *fragment;

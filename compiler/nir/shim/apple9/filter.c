@@ -23,9 +23,9 @@ bits(nir_builder *b, nir_def *word, unsigned first, unsigned count)
    return nir_iand_imm(b, nir_ushr_imm(b, word, first), (1u << count) - 1);
 }
 
-/* The border colour behind the view's swizzle: presets 1 and 2 have an alpha of one, 2 all else as well. */
-static void
-load_border(nir_builder *b, const struct apple9_filter *f, nir_def *preset, struct state *s)
+/* Presets 1 and 2 have an alpha of one, 2 all else as well. */
+void
+apple9_border(nir_builder *b, const struct apple9_filter *f, nir_def *preset, nir_def *border[4])
 {
    nir_def *one = f->is_integer ? nir_imm_int(b, 1) : nir_imm_float(b, 1.0f);
    nir_def *zero = nir_imm_int(b, 0);
@@ -43,7 +43,7 @@ load_border(nir_builder *b, const struct apple9_filter *f, nir_def *preset, stru
       nir_def *value = nir_bcsel(b, nir_ieq_imm(b, swizzle, 4), one, zero);
       for (unsigned c = 0; c < 4; c++)
          value = nir_bcsel(b, nir_ieq_imm(b, swizzle, c), rgba[c], value);
-      s->border[i] = value;
+      border[i] = value;
    }
 }
 
@@ -63,7 +63,7 @@ load_state(nir_builder *b, const struct apple9_filter *f)
       .size = apple9_load_descriptor(b, f->texture, TEXTURE_SIZE, 3),
       .levels = apple9_load_descriptor(b, f->texture, TEXTURE_LEVELS, 1),
    };
-   load_border(b, f, bits(b, high, 29, 2), &s);
+   apple9_border(b, f, bits(b, high, 29, 2), s.border);
    return s;
 }
 

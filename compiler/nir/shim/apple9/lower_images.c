@@ -29,13 +29,16 @@ struct image {
 static struct image
 image_of(nir_builder *b, nir_intrinsic_instr *intrin, const struct cortland_compute_lowering *lowering)
 {
+   enum cortland_binding_kind kind = nir_intrinsic_image_dim(intrin) == GLSL_SAMPLER_DIM_BUF
+                                        ? CORTLAND_BINDING_STORAGE_TEXEL_BUFFER
+                                        : CORTLAND_BINDING_STORAGE_IMAGE;
    struct image image = {
-      .resource = apple9_resolve(b, nir_src_as_deref(intrin->src[0]), lowering),
+      .resource = apple9_resolve(b, nir_src_as_deref(intrin->src[0]), lowering, kind, kind),
       .dim = nir_intrinsic_image_dim(intrin),
       .array = nir_intrinsic_image_array(intrin),
-      .format = nir_intrinsic_format(intrin),
       .access = nir_intrinsic_access(intrin),
    };
+   image.format = image.resource.variable->data.image.format;
    switch (image.dim) {
    case GLSL_SAMPLER_DIM_1D:
    case GLSL_SAMPLER_DIM_2D:
@@ -236,6 +239,8 @@ load_texture(nir_builder *b, struct image *image)
 static nir_def *
 load(nir_builder *b, nir_intrinsic_instr *intrin, struct image *image)
 {
+   if (intrin->def.bit_size != 32)
+      unsupported("a load of %u bits from an image", intrin->def.bit_size);
    /* Nobody writes it while the shader runs. */
    bool constant = image->access & ACCESS_CAN_REORDER && !is_coherent(image);
    /* An image from an array needs no tree of branches when its address is computed. */
@@ -258,6 +263,8 @@ store(nir_builder *b, nir_intrinsic_instr *intrin, struct image *image)
    if (image->format == PIPE_FORMAT_NONE)
       unsupported("a store to the image at set %u, binding %u, whose format the module does not say",
                   image->resource.binding->set, image->resource.binding->binding);
+   if (intrin->src[3].ssa->bit_size != 32)
+      unsupported("a store of %u bits to an image", intrin->src[3].ssa->bit_size);
    check_format(image->format);
    unsigned bytes = format_bytes(image->format);
    nir_def *packed = nir_format_pack_rgba(b, image->format, intrin->src[3].ssa);

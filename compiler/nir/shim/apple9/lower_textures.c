@@ -179,6 +179,49 @@ struct sampling {
    nir_def *layer;
 };
 
+/*
+ * A bundle that names a sampler. If that may have a border colour of its own, its record has a transparent black border,
+ * and where it does have one, a second bundle with a white border tells how much of each component is border (images, 4.3);
+ * a comparison is filtered in the shader, as it has no such share. A gather gives one component four times.
+ */
+static nir_def *
+with_border(nir_builder *b, uint32_t flags, nir_def *const w[4], nir_def *gradients, const struct sampling *s,
+            nir_def *lod, int component, bool custom)
+{
+   const struct apple9_filter *f = &s->filter;
+   nir_def *plain = apple9_texture(b, flags, w, gradients, f->texture, f->sampler);
+   if (!custom)
+      return plain;
+   nir_def *has = nir_iand_imm(b, apple9_load_descriptor(b, f->sampler, SAMPLER_FLAGS, 1), SAMPLER_HAS_CUSTOM_BORDER);
+   nir_if *nif = nir_push_if(b, nir_ine_imm(b, has, 0));
+   nir_def *result;
+   if (f->reference && component >= 0) {
+      result = apple9_gather(b, f, component);
+   } else if (f->reference && f->face) {
+      /* Cubes have no border. */
+      result = plain;
+   } else if (f->reference) {
+      result = apple9_filter(b, f, lod);
+   } else {
+      struct apple9_resource white = *f->sampler;
+      white.offset += SAMPLER_WHITE_BORDER;
+      nir_def *second = apple9_texture(b, flags, w, gradients, f->texture, &white);
+      nir_def *border[4], *out[4];
+      apple9_border(b, f, nir_imm_int(b, 0), border);
+      for (unsigned i = 0; i < 4; i++) {
+         nir_def *a = nir_channel(b, plain, i), *c = nir_channel(b, second, i);
+         nir_def *colour = border[component >= 0 ? (unsigned)component : i];
+         if (f->is_integer)
+            out[i] = nir_bcsel(b, nir_ine(b, a, c), colour, a);
+         else
+            out[i] = nir_ffma(b, nir_fsub(b, c, a), colour, a);
+      }
+      result = nir_vec(b, out, 4);
+   }
+   nir_pop_if(b, nif);
+   return nir_if_phi(b, result, plain);
+}
+
 static struct sampling
 sampling_of(nir_builder *b, nir_tex_instr *tex, const struct sources *src, struct apple9_resource *texture,
             struct apple9_resource *sampler)
@@ -221,7 +264,7 @@ sampling_of(nir_builder *b, nir_tex_instr *tex, const struct sources *src, struc
 
 static nir_def *
 sample(nir_builder *b, nir_tex_instr *tex, const struct sources *src, struct apple9_resource *texture,
-       struct apple9_resource *sampler)
+       struct apple9_resource *sampler, bool custom)
 {
    enum glsl_sampler_dim dim = tex->sampler_dim;
    if (tex->op != nir_texop_txl && tex->op != nir_texop_txd)
@@ -247,7 +290,9 @@ sample(nir_builder *b, nir_tex_instr *tex, const struct sources *src, struct app
          w[5 + 2 * i] = there ? nir_fmul(b, nir_channel(b, src->ddy, i), scale) : zero;
       }
       uint32_t flags = tex->is_shadow ? APPLE9_2D_GRAD | APPLE9_COMPARE : APPLE9_2D_GRAD | APPLE9_KIND_SAMPLE;
-      return apple9_texture(b, flags, w, nir_vec(b, w + 4, 4), texture, sampler);
+      /* Only a comparison against a border wants to know. */
+      nir_def *lod = custom && tex->is_shadow ? nir_fadd(b, gradient_lod(b, dim, src, texture), bias) : NULL;
+      return with_border(b, flags, w, nir_vec(b, w + 4, 4), &s, lod, -1, custom);
    }
 
    nir_def *lod = tex->op == nir_texop_txd ? gradient_lod(b, dim, src, texture) : src->lod;
@@ -265,12 +310,13 @@ sample(nir_builder *b, nir_tex_instr *tex, const struct sources *src, struct app
       mode = APPLE9_3D_LOD;
    else if (dim == GLSL_SAMPLER_DIM_CUBE)
       mode = APPLE9_CUBE_LOD;
-   return apple9_texture(b, mode | (tex->is_shadow ? APPLE9_COMPARE : APPLE9_KIND_SAMPLE), w, NULL, texture, sampler);
+   return with_border(b, mode | (tex->is_shadow ? APPLE9_COMPARE : APPLE9_KIND_SAMPLE), w, NULL, &s, lod, -1,
+                      custom && dim != GLSL_SAMPLER_DIM_CUBE);
 }
 
 static nir_def *
 gather(nir_builder *b, nir_tex_instr *tex, const struct sources *src, struct apple9_resource *texture,
-       struct apple9_resource *sampler)
+       struct apple9_resource *sampler, bool custom)
 {
    struct sampling s = sampling_of(b, tex, src, texture, sampler);
    struct apple9_filter *f = &s.filter;
@@ -287,7 +333,8 @@ gather(nir_builder *b, nir_tex_instr *tex, const struct sources *src, struct app
    nir_def *w[4] = { f->coord[0], f->coord[1], f->reference };
    uint32_t flags = offset[0] || offset[1] ? APPLE9_2D_OFFSET : APPLE9_2D;
    flags |= APPLE9_GATHER(tex->is_shadow ? 0 : tex->component) | APPLE9_OFFSET(offset[0], offset[1]);
-   return apple9_texture(b, flags | (tex->is_shadow ? APPLE9_COMPARE : 0), w, NULL, texture, sampler);
+   return with_border(b, flags | (tex->is_shadow ? APPLE9_COMPARE : 0), w, NULL, &s, NULL,
+                      tex->is_shadow ? 0 : tex->component, custom);
 }
 
 static nir_def *
@@ -356,8 +403,12 @@ lower(nir_builder *b, nir_instr *instr, void *data)
    if (tex->is_sparse)
       unsupported("residency of sparse textures");
    b->cursor = nir_before_instr(instr);
+   const struct cortland_compute_lowering *lowering = data;
    const struct sources src = sources_of(tex);
-   struct apple9_resource texture = apple9_resolve(b, src.texture, data), sampler = { 0 };
+   const bool buffer = tex->sampler_dim == GLSL_SAMPLER_DIM_BUF;
+   struct apple9_resource sampler = { 0 }, texture = apple9_resolve(
+      b, src.texture, lowering, buffer ? CORTLAND_BINDING_UNIFORM_TEXEL_BUFFER : CORTLAND_BINDING_TEXTURE,
+      buffer ? CORTLAND_BINDING_UNIFORM_TEXEL_BUFFER : CORTLAND_BINDING_COMBINED_IMAGE_SAMPLER);
    nir_def *result;
    switch (tex->op) {
    case nir_texop_txs:
@@ -380,13 +431,14 @@ lower(nir_builder *b, nir_instr *instr, void *data)
    case nir_texop_tg4:
       if (!src.sampler)
          unsupported("a texture instruction without a sampler");
-      sampler = apple9_resolve(b, src.sampler, data);
+      sampler = apple9_resolve(b, src.sampler, lowering, CORTLAND_BINDING_SAMPLER,
+                               CORTLAND_BINDING_COMBINED_IMAGE_SAMPLER);
       if (sampler.binding == texture.binding && src.sampler == src.texture)
          sampler.element = texture.element;
       if (sampler.binding->kind == CORTLAND_BINDING_COMBINED_IMAGE_SAMPLER)
          sampler.offset = COMBINED_SAMPLER;
-      result = tex->op == nir_texop_tg4 ? gather(b, tex, &src, &texture, &sampler)
-                                        : sample(b, tex, &src, &texture, &sampler);
+      result = tex->op == nir_texop_tg4 ? gather(b, tex, &src, &texture, &sampler, lowering->custom_border_colors)
+                                        : sample(b, tex, &src, &texture, &sampler, lowering->custom_border_colors);
       break;
    default:
       unsupported("the texture operation %u of NIR", tex->op);

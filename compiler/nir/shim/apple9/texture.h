@@ -48,6 +48,7 @@ enum apple9_texture_mode {
 #define TEXTURE_SAMPLES 48
 #define TEXEL_BUFFER_ADDRESS 40
 #define COMBINED_SAMPLER 64
+#define SAMPLER_WHITE_BORDER 32
 #define SAMPLER_BIAS 40
 #define SAMPLER_FLAGS 44
 #define SAMPLER_CUSTOM_BORDER 48
@@ -60,6 +61,7 @@ enum apple9_texture_mode {
 
 /* A descriptor that an instruction names. */
 struct apple9_resource {
+   const nir_variable *variable;
    const struct cortland_binding *binding;
    /* Bytes from the start of the descriptor: where the sampler of a combined one begins. */
    unsigned offset;
@@ -73,9 +75,10 @@ struct apple9_resource {
 /* The address of the descriptor, or of the inline block, of an array element. */
 nir_def *apple9_binding_address(nir_builder *b, const struct cortland_binding *binding, nir_def *element);
 
-/* The descriptor that a dereference names. */
+/* The descriptor that a dereference names, whose kind must be one of these two. */
 struct apple9_resource apple9_resolve(nir_builder *b, nir_deref_instr *deref,
-                                      const struct cortland_compute_lowering *lowering);
+                                      const struct cortland_compute_lowering *lowering,
+                                      enum cortland_binding_kind one, enum cortland_binding_kind other);
 
 /* Words of a descriptor from a byte offset on. */
 nir_def *apple9_load_descriptor(nir_builder *b, struct apple9_resource *resource, unsigned offset, unsigned words);
@@ -116,6 +119,8 @@ struct apple9_filter {
    nir_def *reference;
    struct apple9_resource *texture, *sampler;
 };
+/* The colour of a sampler's border behind the swizzle of a texture's view; `preset` of its record or null, which is 0. */
+void apple9_border(nir_builder *b, const struct apple9_filter *filter, nir_def *preset, nir_def *border[4]);
 nir_def *apple9_filter(nir_builder *b, const struct apple9_filter *filter, nir_def *lod);
 nir_def *apple9_gather(nir_builder *b, const struct apple9_filter *filter, unsigned component);
 

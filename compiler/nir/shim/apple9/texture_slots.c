@@ -63,7 +63,8 @@ sampler_slot(nir_shader *shader, const struct apple9_resource *resource, unsigne
 }
 
 struct apple9_resource
-apple9_resolve(nir_builder *b, nir_deref_instr *deref, const struct cortland_compute_lowering *lowering)
+apple9_resolve(nir_builder *b, nir_deref_instr *deref, const struct cortland_compute_lowering *lowering,
+               enum cortland_binding_kind one, enum cortland_binding_kind other)
 {
    struct apple9_resource resource = { 0 };
    unsigned stride = 1;
@@ -84,7 +85,7 @@ apple9_resolve(nir_builder *b, nir_deref_instr *deref, const struct cortland_com
       resource.element = nir_iadd_imm(b, resource.element, resource.constant);
       resource.constant = 0;
    }
-   const nir_variable *var = deref->var;
+   const nir_variable *var = resource.variable = deref->var;
    unsigned set = var->data.descriptor_set, binding = var->data.binding;
    for (size_t i = 0; i < lowering->num_bindings; i++) {
       if (lowering->bindings[i].set == set && lowering->bindings[i].binding == binding)
@@ -92,8 +93,10 @@ apple9_resolve(nir_builder *b, nir_deref_instr *deref, const struct cortland_com
    }
    if (!resource.binding)
       unsupported("a texture or image at set %u, binding %u, which the layout does not have", set, binding);
-   if (resource.binding->place != CORTLAND_PLACE_SET)
-      unsupported("a texture or image at set %u, binding %u, which is a dynamic buffer", set, binding);
+   enum cortland_binding_kind kind = resource.binding->kind;
+   if (resource.binding->place != CORTLAND_PLACE_SET || (kind != one && kind != other))
+      unsupported("a texture, sampler or image at set %u, binding %u, which is something else in the layout", set,
+                  binding);
    return resource;
 }
 

@@ -115,7 +115,7 @@ pub const APPLE9: &[Apple9] = apple9! {
     "arithmetic" "atomics" "control_flow" "floats" "integers" "memory" "subgroups" "workgroup" "workgroup_explicit"
     "workgroup_explicit_narrow" "run_bits" "run_bounds" "run_bounds_sums" "run_division" "run_float_atomics" "run_half"
     "run_loops" "run_memory" "run_narrow" "run_pointers" "run_rotate" "run_rounding" "run_shuffle" "run_sines"
-    "run_subgroup" "run_wide" "run_workgroup"
+    "run_subgroup" "run_wide" "run_workgroup" "textures" "images"
 };
 
 static APPLE9_OPTIONS: LazyLock<Arc<CompilerOptions>> =
@@ -134,7 +134,20 @@ pub fn apple9_shader(words: &[u32], entry_point: &str) -> Result<Shader, Error> 
     )
 }
 
-/// A layout for all of them: 16 bindings in each of four sets, 256 bytes apart; binding 15 is an inline block.
+/// What the bindings of set 3 are from 0 on, each 4096 bytes behind the last: arrays of up to 32 elements.
+pub const IMAGES: [BindingKind; 8] = [
+    BindingKind::CombinedImageSampler,
+    BindingKind::Texture,
+    BindingKind::Sampler,
+    BindingKind::StorageImage,
+    BindingKind::UniformTexelBuffer,
+    BindingKind::StorageTexelBuffer,
+    BindingKind::CombinedImageSampler,
+    BindingKind::StorageImage,
+];
+
+/// A layout for all of them: 16 bindings in each of three sets, 256 bytes apart, of which binding 15 is an inline block;
+/// and images.
 pub fn apple9_lowering(robust: bool) -> ComputeLowering {
     let one = |i: u32| BindingLayout {
         set: i / 16,
@@ -149,9 +162,19 @@ pub fn apple9_lowering(robust: bool) -> ComputeLowering {
             BindingKind::Buffer
         },
     };
+    let images = IMAGES.iter().zip(0..).map(|(kind, binding)| BindingLayout {
+        set: 3,
+        binding,
+        place: Place::Set(3),
+        offset: 4096 * binding,
+        stride: 128,
+        count: 32,
+        kind: *kind,
+    });
     ComputeLowering {
-        bindings: (0..64).map(one).collect(),
+        bindings: (0..48).map(one).chain(images).collect(),
         robust,
         has_base_workgroup: false,
+        custom_border_colors: false,
     }
 }

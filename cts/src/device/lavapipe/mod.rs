@@ -4,6 +4,7 @@
 //! Its subgroups are as wide as its vectors, 4 or 8 invocations, so programs whose results depend
 //! on the subgroup size cannot be compared with it.
 
+mod images;
 mod instance;
 mod pipeline;
 mod resources;
@@ -15,6 +16,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail, ensure};
 use ash::vk;
 
+use self::images::Images;
 use self::instance::Instance;
 use self::pipeline::Pipeline;
 use self::resources::Buffers;
@@ -104,8 +106,9 @@ impl Lavapipe {
         let device = self.instance.device();
         let mut scope = Scope::new(device);
         let buffers = Buffers::new(&self.instance, &mut scope, case)?;
+        let images = Images::new(&self.instance, &mut scope, case)?;
         let pipeline = Pipeline::new(&self.instance, &mut scope, case)?;
-        let sets = pipeline.descriptor_sets(&mut scope, case, &buffers)?;
+        let sets = pipeline.descriptor_sets(&mut scope, case, &buffers, &images)?;
         let push_constants = case.push_constants_with(|index| buffers.address(index))?;
 
         let pool_info = vk::CommandPoolCreateInfo::default().queue_family_index(0);
@@ -119,6 +122,7 @@ impl Lavapipe {
         // when the layouts were made.
         unsafe {
             device.begin_command_buffer(commands, &vk::CommandBufferBeginInfo::default())?;
+            images.upload(device, commands);
             let point = vk::PipelineBindPoint::COMPUTE;
             device.cmd_bind_pipeline(commands, point, pipeline.handle);
             if !sets.is_empty() {
@@ -142,6 +146,7 @@ impl Lavapipe {
                 &[],
                 &[],
             );
+            images.download(device, commands);
             device.end_command_buffer(commands)?;
         }
         let fence = scope.fence(&vk::FenceCreateInfo::default())?;
@@ -159,7 +164,9 @@ impl Lavapipe {
             scope.leak();
             bail!("{}: lavapipe did not finish: {error}", case.name);
         }
-        Ok(buffers.read(case))
+        let mut results = buffers.read(case);
+        results.extend(images.read(case));
+        Ok(results)
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, ensure};
 use ash::vk;
 
+use super::images::{self, Images};
 use super::instance::Instance;
 use super::resources::Buffers;
 use super::scope::Scope;
@@ -48,6 +49,12 @@ fn bindings(case: &Case) -> BTreeMap<u32, BTreeMap<u32, Binding>> {
             .entry(buffer.binding)
             .or_insert(Binding { ty, length: 0 });
         binding.length = binding.length.max(buffer.element.saturating_add(1));
+    }
+    for image in &case.images {
+        let set = sets.entry(image.set).or_default();
+        let ty = images::descriptor_type(image.kind);
+        let binding = set.entry(image.binding).or_insert(Binding { ty, length: 0 });
+        binding.length = binding.length.max(image.element.saturating_add(1));
     }
     sets
 }
@@ -136,6 +143,7 @@ impl Pipeline {
         scope: &mut Scope<'_>,
         case: &Case,
         buffers: &Buffers,
+        images: &Images,
     ) -> anyhow::Result<Vec<vk::DescriptorSet>> {
         if self.sets.is_empty() {
             return Ok(Vec::new());
@@ -177,7 +185,13 @@ impl Pipeline {
             device.update_descriptor_sets(&[write], &[]);
         };
         for (set, bindings) in &described {
-            for (number, binding) in bindings {
+            let is_buffer = |binding: &&Binding| {
+                matches!(
+                    binding.ty,
+                    vk::DescriptorType::STORAGE_BUFFER | vk::DescriptorType::UNIFORM_BUFFER
+                )
+            };
+            for (number, binding) in bindings.iter().filter(|(_, binding)| is_buffer(binding)) {
                 for element in 0..binding.length {
                     write(
                         *set,
@@ -196,6 +210,7 @@ impl Pipeline {
                 write(buffer.set, buffer.binding, buffer.element, ty, handle, size);
             }
         }
+        images.write(device, case, &sets);
         Ok(sets)
     }
 }

@@ -7,6 +7,10 @@ use ash::vk;
 enum Object {
     Buffer(vk::Buffer),
     Memory(vk::DeviceMemory),
+    Image(vk::Image),
+    ImageView(vk::ImageView),
+    BufferView(vk::BufferView),
+    Sampler(vk::Sampler),
     SetLayout(vk::DescriptorSetLayout),
     DescriptorPool(vk::DescriptorPool),
     PipelineLayout(vk::PipelineLayout),
@@ -55,6 +59,10 @@ impl<'d> Scope<'d> {
     creators! {
         buffer: BufferCreateInfo, create_buffer, Buffer;
         memory: MemoryAllocateInfo, allocate_memory, DeviceMemory;
+        image: ImageCreateInfo, create_image, Image;
+        image_view: ImageViewCreateInfo, create_image_view, ImageView;
+        buffer_view: BufferViewCreateInfo, create_buffer_view, BufferView;
+        sampler: SamplerCreateInfo, create_sampler, Sampler;
         set_layout: DescriptorSetLayoutCreateInfo, create_descriptor_set_layout, DescriptorSetLayout;
         descriptor_pool: DescriptorPoolCreateInfo, create_descriptor_pool, DescriptorPool;
         pipeline_layout: PipelineLayoutCreateInfo, create_pipeline_layout, PipelineLayout;
@@ -84,6 +92,10 @@ impl Drop for Scope<'_> {
                 match object {
                     Object::Buffer(handle) => device.destroy_buffer(handle, None),
                     Object::Memory(handle) => device.free_memory(handle, None),
+                    Object::Image(handle) => device.destroy_image(handle, None),
+                    Object::ImageView(handle) => device.destroy_image_view(handle, None),
+                    Object::BufferView(handle) => device.destroy_buffer_view(handle, None),
+                    Object::Sampler(handle) => device.destroy_sampler(handle, None),
                     Object::SetLayout(handle) => device.destroy_descriptor_set_layout(handle, None),
                     Object::DescriptorPool(handle) => device.destroy_descriptor_pool(handle, None),
                     Object::PipelineLayout(handle) => device.destroy_pipeline_layout(handle, None),

@@ -39,6 +39,7 @@ fn case(source: &str, buffers: Vec<Buffer>) -> Case {
         base_group: [0; 3],
         push_constants: Vec::new(),
         buffers,
+        images: Vec::new(),
     }
 }
 

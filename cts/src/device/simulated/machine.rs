@@ -3,10 +3,12 @@
 
 use std::sync::Arc;
 
-use agx_compiler::binary::{Pointer, ShaderBinary};
+use agx_compiler::binary::{Pointer, SamplerSlot, ShaderBinary, TextureSlot};
 use agx_hw::arena::{Block, BlockOffset, HEADER_SIZE, Header, Kind, Target};
 use agx_hw::cdm::{CdmStream, Geometry, Grid, Launch, LocalSize};
 use agx_hw::launcher::{Frame, Launcher, MIN_POINTERS, SLOT_SIZE, Storage};
+use agx_hw::sampler::{SLOT_SIZE as SAMPLER_SLOT, Sampler};
+use agx_hw::texture::RECORD_SIZE as TEXTURE_SLOT;
 use agx_hw::root::{GROUPS_OFFSET, RECORD_SIZE, THREADGROUP_ROOT};
 use agx_hw::window::{CodeAddress, LauncherAddress, USC_BASE};
 use agx_sim::kernel::{SimDevice, SimNode};
@@ -18,7 +20,9 @@ use agx_uapi::{
     VmId, WaitFlags,
 };
 use anyhow::{Context as _, bail, ensure};
+use mesa_nir::{SINK_PAGE, ZERO_PAGE};
 
+use super::images::Laid;
 use super::memory::{Object, Place, Pool};
 use super::refused;
 use crate::case::{BufferKind, Case};
@@ -41,6 +45,10 @@ const BASE_OFFSET: usize = GROUPS_OFFSET + 16;
 /// What device memory for workgroup variables holds at first: they are undefined.
 const POISON: u8 = 0xcd;
 
+/// What addresses of images are multiples of, and those of the tables (images, 1 and 7.8).
+const IMAGE_ALIGN: usize = 128;
+const TABLE_ALIGN: usize = 64;
+
 /// What addresses of buffers are multiples of: as much as the front end may assume.
 const ALIGN: usize = 16;
 
@@ -56,6 +64,8 @@ pub(super) struct Machine {
     body_used: usize,
     launcher: Object,
     stream: Object,
+    /// Where accesses out of bounds go.
+    _bounds: [Object; 2],
     pool: Pool,
 }
 
@@ -84,6 +94,7 @@ impl Machine {
             body_used: 0,
             launcher: Object::new(&kernel, page)?,
             stream: Object::new(&kernel, page)?,
+            _bounds: [Object::new(&kernel, page)?, Object::new(&kernel, page)?],
             pool: Pool::new(&kernel, DATA, 64 * page)?,
             device,
             kernel,
@@ -95,17 +106,24 @@ impl Machine {
         machine.bind(BODY, &machine.body)?;
         machine.bind(LAUNCHER, &machine.launcher)?;
         machine.bind(STREAM, &machine.stream)?;
+        let [zero, sink] = &machine._bounds;
+        machine.bind(ZERO_PAGE, zero)?;
+        machine.bind_for(SINK_PAGE, sink, Access::ReadWrite)?;
         Ok(machine)
     }
 
     /// Maps an object that the GPU only reads.
     fn bind(&self, addr: u64, object: &Object) -> anyhow::Result<()> {
+        self.bind_for(addr, object, Access::Read)
+    }
+
+    fn bind_for(&self, addr: u64, object: &Object, access: Access) -> anyhow::Result<()> {
         let bind = Bind::Object {
             addr,
             size: object.size() as u64,
             gem: object.gem,
             offset: 0,
-            access: Access::Read,
+            access,
         };
         self.kernel
             .vm_bind(self.vm, &[bind])
@@ -130,6 +148,7 @@ impl Machine {
                 .buffers
                 .iter()
                 .map(|buffer| buffer.bytes.clone())
+                .chain(case.images.iter().map(|image| image.texels.clone()))
                 .collect());
         }
         let local = LocalSize::new(binary.workgroup_size.map(u32::from))?;
@@ -140,8 +159,10 @@ impl Machine {
         self.pool.bind(&self.kernel, self.vm)?;
         self.submit(end)?;
         let broken = self.pool.broken_canary();
-        let results = places.buffers.iter().map(|place| self.pool.read(place));
-        let results = results.collect();
+        let mut results: Vec<_> = places.buffers.iter().map(|place| self.pool.read(place)).collect();
+        for ((image, laid), place) in case.images.iter().zip(&places.laid).zip(&places.images) {
+            results.push(laid.texels(image, &self.pool.read(place)));
+        }
         self.pool.clear(&self.kernel, self.vm)?;
         if let Some((address, byte)) = broken {
             bail!("the shader wrote {byte:#04x} to {address:#x}, which is outside all buffers");
@@ -191,14 +212,34 @@ impl Machine {
             .filter(|bytes| *bytes <= 1 << 30)
             .context("more than 1 GiB for workgroup variables")?;
         let buffers: usize = case.buffers.iter().map(|buffer| buffer.bytes.len()).sum();
-        let allocations = case.buffers.len() + binary.pointers.len();
+        let allocations = case.buffers.len() + case.images.len() + binary.pointers.len();
         let sets = layout.bindings().last().map_or(0, |last| last.set + 1);
-        let sets: usize = (0..sets).map(|set| layout.set_size(set)).sum();
-        let bytes = buffers + workgroup_bytes + case.push_constants.len() + sets;
+        let set_bytes: usize = (0..sets).map(|set| layout.set_size(set)).sum();
+        let laid = case.images.iter().map(Laid::of);
+        let laid = laid.collect::<anyhow::Result<Vec<_>>>()?;
+        let images: Vec<_> = case.images.iter().zip(&laid).map(|(i, l)| l.memory(i)).collect();
+        let bytes = buffers
+            + images.iter().map(Vec::len).sum::<usize>()
+            + TEXTURE_SLOT * binary.textures.len()
+            + SAMPLER_SLOT * binary.samplers.len()
+            + workgroup_bytes
+            + case.push_constants.len()
+            + set_bytes;
         self.pool.clear(&self.kernel, self.vm)?;
         self.pool.reserve(&self.kernel, allocations, bytes)?;
 
-        let mut places = Places::default();
+        let mut places = Places {
+            laid,
+            ..Places::default()
+        };
+        for (image, memory) in case.images.iter().zip(&images) {
+            let access = match image.kind.is_written() {
+                true => Access::ReadWrite,
+                false => Access::Read,
+            };
+            let place = self.pool.place(memory, IMAGE_ALIGN, access);
+            places.images.push(place);
+        }
         for buffer in &case.buffers {
             let access = match buffer.kind {
                 BufferKind::Uniform => Access::Read,
@@ -208,6 +249,19 @@ impl Machine {
             places.buffers.push(place);
         }
         let address = |index: usize| places.buffers[index].address;
+        let set_memory = |set: u32| {
+            let mut memory = layout.set_memory(set, case, address);
+            for ((image, laid), place) in case.images.iter().zip(&places.laid).zip(&places.images) {
+                let at = layout.descriptor(image.set, image.binding, image.element);
+                if let Some(at) = at.filter(|_| image.set == set) {
+                    let descriptor = laid.descriptor(image, place.address)?;
+                    memory[at..at + descriptor.len()].copy_from_slice(&descriptor);
+                }
+            }
+            anyhow::Ok(memory)
+        };
+        let sets = (0..sets).map(set_memory);
+        let sets = sets.collect::<anyhow::Result<Vec<_>>>()?;
         for pointer in &binary.pointers {
             let (content, access) = match *pointer {
                 Pointer::WorkgroupCounts => {
@@ -228,9 +282,11 @@ impl Machine {
                 }
                 Pointer::PushConstants => (case.push_constants_with(address)?, Access::Read),
                 Pointer::DescriptorSet(set) => {
-                    let memory = layout.set_memory(set.into(), case, address);
+                    let memory = sets.get(usize::from(set)).cloned().unwrap_or_default();
                     (memory, Access::Read)
                 }
+                Pointer::TextureTable => (texture_table(&binary.textures, &sets)?, Access::Read),
+                Pointer::SamplerTable => (sampler_table(&binary.samplers, &sets)?, Access::Read),
                 Pointer::WorkgroupBuffer => (vec![POISON; workgroup_bytes], Access::ReadWrite),
                 Pointer::DynamicBuffers => {
                     bail!("the shader wants dynamic buffers, which no case has")
@@ -241,7 +297,9 @@ impl Machine {
                 places.pointers.push(0);
                 continue;
             }
-            let place = self.pool.place(&content, ALIGN, access);
+            let table = matches!(pointer, Pointer::TextureTable | Pointer::SamplerTable);
+            let align = if table { TABLE_ALIGN } else { ALIGN };
+            let place = self.pool.place(&content, align, access);
             places.pointers.push(place.address);
         }
         Ok(places)
@@ -336,6 +394,36 @@ impl Machine {
 struct Places {
     /// The case's buffers.
     buffers: Vec<Place>,
+    /// Its images.
+    images: Vec<Place>,
+    laid: Vec<Laid>,
     /// The shader's pointers, in its order.
     pointers: Vec<u64>,
+}
+
+/// Bytes of a descriptor in the memory of its set.
+fn record<'m>(sets: &'m [Vec<u8>], set: u8, offset: u32, length: usize) -> anyhow::Result<&'m [u8]> {
+    let memory = sets.get(usize::from(set));
+    let bytes = memory.and_then(|memory| memory.get(offset as usize..)?.get(..length));
+    bytes.with_context(|| format!("the shader names byte {offset} of set {set}, which has no descriptor there"))
+}
+
+/// The records of the textures, one behind the other.
+fn texture_table(slots: &[TextureSlot], sets: &[Vec<u8>]) -> anyhow::Result<Vec<u8>> {
+    let records = slots.iter().map(|slot| record(sets, slot.set, slot.offset, TEXTURE_SLOT));
+    Ok(records.collect::<anyhow::Result<Vec<_>>>()?.concat())
+}
+
+/// The records of the samplers in their slots.
+fn sampler_table(slots: &[SamplerSlot], sets: &[Vec<u8>]) -> anyhow::Result<Vec<u8>> {
+    let mut table = vec![0; SAMPLER_SLOT * slots.len()];
+    for (slot, bytes) in slots.iter().zip(table.chunks_exact_mut(SAMPLER_SLOT)) {
+        match *slot {
+            SamplerSlot::Descriptor { set, offset } => {
+                bytes[..8].copy_from_slice(record(sets, set, offset, 8)?);
+            }
+            SamplerSlot::Fetch => Sampler::fetch().pack(bytes)?,
+        }
+    }
+    Ok(table)
 }

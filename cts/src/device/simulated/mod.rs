@@ -8,6 +8,7 @@
 //! follows each, and what lies before it in its page is compared afterwards.
 
 mod count;
+mod images;
 mod machine;
 mod memory;
 

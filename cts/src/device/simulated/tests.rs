@@ -20,6 +20,7 @@ fn binary(text: &str, pointers: &[Pointer]) -> ShaderBinary {
         code: assemble(text).unwrap_or_else(|e| panic!("{e}")),
         workgroup_size: [32, 1, 1],
         pointers: pointers.to_vec(),
+        stage: agx_compiler::binary::StageInfo::Compute,
         publications: 0,
         scratch_bytes: 0,
         spill_bytes: 0,
@@ -51,6 +52,7 @@ fn case(buffers: Vec<Buffer>) -> Case {
         base_group: [0; 3],
         push_constants: Vec::new(),
         buffers,
+        images: Vec::new(),
     }
 }
 

@@ -118,6 +118,7 @@ fn case(width: u32, height: u32) -> anyhow::Result<Case> {
             buffer(0, words.iter().flat_map(|w| w.to_le_bytes()).collect()),
             buffer(1, vec![0; 4 * (width * height) as usize]),
         ],
+        images: Vec::new(),
     })
 }
 

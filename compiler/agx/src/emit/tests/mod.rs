@@ -10,3 +10,4 @@ mod model;
 mod operations;
 mod random;
 mod straight;
+mod texture;

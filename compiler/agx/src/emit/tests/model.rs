@@ -659,6 +659,9 @@ impl Model {
                 self.set(op.dst, lane, value.unwrap_or(identity(op.op)));
             }
             Instr::Barrier(_) => {}
+            Instr::Publish(_) | Instr::Texture(_) | Instr::CubeFace(_) | Instr::CubeCoord(_) => {
+                panic!("`{instr}`: this model has no texture unit")
+            }
             Instr::Swap(op) => {
                 let (x, y) = (reg(op.x), reg(op.y));
                 let old = self.regs[x][lane];
