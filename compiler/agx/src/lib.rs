@@ -15,6 +15,7 @@ mod opt;
 pub mod regalloc;
 pub mod select;
 pub mod spill;
+pub mod tile;
 
 pub use compile::{
     CompileKey, Listing, compile, compile_fragment, compile_program, compile_vertex,

@@ -76,6 +76,8 @@ pub struct FragmentLowering {
     pub sample_mask: u32,
     /// In place of blending, on attachments of integers and normalised numbers.
     pub logic_op: Option<LogicOp>,
+    /// Every sample of every pixel is covered, whatever hardware says: of programs that fill whole tiles.
+    pub full_coverage: bool,
 }
 
 impl Default for FragmentLowering {
@@ -91,6 +93,7 @@ impl Default for FragmentLowering {
             alpha_to_one: false,
             sample_mask: u32::MAX,
             logic_op: None,
+            full_coverage: false,
         }
     }
 }
@@ -472,6 +475,7 @@ impl FragmentLowering {
                 sample_mask: self.sample_mask,
                 has_logic_op: self.logic_op.is_some(),
                 logic_op: self.logic_op.map_or(0, LogicOp::to_shim),
+                full_coverage: self.full_coverage,
             },
             robust: self.robust,
             custom_border_colors: self.custom_border_colors,

@@ -143,6 +143,7 @@ struct cortland_fragment_lowering {
    uint32_t sample_mask;
    bool has_logic_op;
    uint32_t logic_op;
+   bool full_coverage;
 };
 
 /* What a lowered shader says about itself. */

@@ -596,7 +596,7 @@ apple9_lower_fragment(nir_shader *shader, const struct cortland_compute_lowering
       f.info->flags |= CORTLAND_FRAGMENT_NEEDS_HELPERS;
 
    b->cursor = nir_before_impl(b->impl);
-   f.sampling.coverage = nir_load_sample_mask_in(b);
+   f.sampling.coverage = l->full_coverage ? nir_imm_int(b, 0xff) : nir_load_sample_mask_in(b);
    f.start = nir_imm_int(b, 0)->parent_instr;
    nir_shader_intrinsics_pass(shader, lower_tile_inputs, nir_metadata_none, &f);
    lower_input_attachments(shader);

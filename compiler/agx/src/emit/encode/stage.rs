@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Vertex outputs, interpolation, derivatives, tile memory, coverage and depth (isa-3, 1.3, 3.3, 4 and 5).
 
-use agx_isa::{Arg, File, FormId, Instr as Machine, Reg, Value};
+use agx_isa::{Arg, File, FormId, Instr as Machine, Reg, SlotMask, Value};
 
 use super::build::Build;
 use super::{Context, Result, consecutive_dsts};
@@ -12,6 +12,11 @@ use crate::ir::{
 
 /// The slot of exports.
 const EXPORT_SLOT: u8 = 1;
+/// Forms whose waits are not proven name slot 1 in every program that is known (isa-3, 1.2). What they read has been
+/// waited for before.
+const AS_SEEN: SlotMask = SlotMask::of(1);
+/// Closes block stores (isa-3, 4.5).
+const FENCE_BLOCK: u16 = 0x300;
 
 fn named(file: File, index: u16) -> Value {
     Value::Reg(Reg::new(file, index))
@@ -106,10 +111,13 @@ pub(super) fn tile_access(op: &TileAccess, ctx: &Context) -> Result<Machine> {
 }
 
 pub(super) fn tile_fence(op: &TileFence, ctx: &Context) -> Result<Machine> {
-    Build::new(FormId::TileFence)
+    let build = Build::new(FormId::TileFence)
         .op("tile_fence")
-        .set("imm", op.what.into())
-        .done(ctx)
+        .set("imm", op.what.into());
+    if op.what == FENCE_BLOCK {
+        return build.exact_wait(AS_SEEN).done(ctx);
+    }
+    build.done(ctx)
 }
 
 fn tile_word(word: u8) -> Value {
@@ -148,7 +156,7 @@ pub(super) fn tile_store(op: &TileStore, ctx: &Context) -> Result<Machine> {
         .arg(0, tile_word(op.word))
         .src(1, &op.src);
     match &op.mask {
-        Some(mask) => build.low(2, mask),
+        Some(mask) => build.low(2, mask).exact_wait(AS_SEEN),
         None => build.arg(2, Arg::new(Value::Int(1))),
     }
     .done(ctx)
@@ -158,6 +166,7 @@ pub(super) fn coverage(op: &Coverage, ctx: &Context) -> Result<Machine> {
     Build::new(FormId::Coverage)
         .op("coverage")
         .arg(0, publication(op.word))
+        .exact_wait(AS_SEEN)
         .done(ctx)
 }
 
@@ -165,6 +174,7 @@ pub(super) fn depth_store(op: &DepthStore, ctx: &Context) -> Result<Machine> {
     Build::new(FormId::DepthStore)
         .op("depth_store")
         .arg(0, publication(op.word))
+        .exact_wait(AS_SEEN)
         .done(ctx)
 }
 
@@ -182,5 +192,6 @@ pub(super) fn block_store(op: &BlockStore, ctx: &Context) -> Result<Machine> {
         .set("format", block.format.into())
         .arg(0, publication(block.params))
         .arg(1, named(File::Image, block.image.into()))
+        .exact_wait(AS_SEEN)
         .done(ctx)
 }
