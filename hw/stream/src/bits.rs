@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-//! Bit fields of descriptor records, counted from bit 0 of byte 0 (images, 0).
+//! Bit fields: of descriptor records, counted from bit 0 of byte 0 (images, 0), and of the words of
+//! command records.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, illegal};
 
 /// A record of `N` 64-bit words under construction.
 pub(crate) struct Writer<const N: usize>([u64; N]);
@@ -78,6 +79,62 @@ impl<const N: usize> Reader<N> {
     }
 }
 
+/// A 32-bit word of a command record that is read field by field; [`Word::finish`] refuses bits that
+/// no field took.
+pub(crate) struct Word {
+    structure: &'static str,
+    rest: u32,
+}
+
+impl Word {
+    pub(crate) const fn new(structure: &'static str, word: u32) -> Word {
+        Word {
+            structure,
+            rest: word,
+        }
+    }
+
+    /// Takes bits `first..=last`, which read as 0 from then on.
+    pub(crate) const fn take(&mut self, first: u32, last: u32) -> u32 {
+        let mask = (mask(first as usize, last as usize) as u32) << first;
+        let value = (self.rest & mask) >> first;
+        self.rest &= !mask;
+        value
+    }
+
+    /// Takes one bit.
+    pub(crate) const fn flag(&mut self, bit: u32) -> bool {
+        self.take(bit, bit) != 0
+    }
+
+    /// Takes bits that are always 1.
+    pub(crate) fn ones(&mut self, bits: u32, legal: &'static str) -> Result<()> {
+        if self.rest & bits == bits {
+            self.rest &= !bits;
+            return Ok(());
+        }
+        illegal(self.structure, "constant", (self.rest & bits).into(), legal)
+    }
+
+    /// Refuses the first bit that is set and was not taken.
+    pub(crate) fn finish(self) -> Result<()> {
+        match self.rest {
+            0 => Ok(()),
+            rest => illegal(
+                self.structure,
+                "reserved bit",
+                rest.trailing_zeros().into(),
+                "that it is 0",
+            ),
+        }
+    }
+}
+
+/// A bit of a command record's word.
+pub(crate) const fn flag(bit: u32, value: bool) -> u32 {
+    (value as u32) << bit
+}
+
 /// Ones for a field of at most 64 bits, at bit 0.
 const fn mask(first: usize, last: usize) -> u64 {
     u64::MAX >> (63 - (last - first))
@@ -86,6 +143,23 @@ const fn mask(first: usize, last: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words() {
+        let mut word = Word::new("test", 0xf000_0123);
+        assert_eq!(word.take(0, 7), 0x23);
+        assert!(word.flag(8));
+        assert!(!word.flag(8));
+        assert_eq!(word.take(31, 31), 1);
+        assert!(word.ones(3 << 29, "ones").is_ok());
+        let refused = word.ones(3 << 27, "ones");
+        let bits = 1 << 28;
+        assert!(matches!(refused, Err(Error::Field { value, .. }) if value == bits));
+        assert!(matches!(word.finish(), Err(Error::Field { value: 28, .. })));
+        let mut word = Word::new("test", u32::MAX);
+        assert_eq!(word.take(0, 31), u32::MAX);
+        assert!(word.finish().is_ok());
+    }
 
     #[test]
     fn fields_across_words() {

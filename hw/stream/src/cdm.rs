@@ -5,7 +5,10 @@
 
 use crate::bytes::{head, head_mut, put_words, word, words3};
 use crate::error::{Error, Result, illegal};
-use crate::window::{LauncherAddress, USC_BASE, check_va};
+use crate::window::{LauncherAddress, USC_BASE};
+
+pub use crate::indirect::IndirectAddress;
+pub use crate::window::READ_AHEAD;
 
 /// Most threads in a workgroup (launch, 9; HW).
 pub const MAX_THREADS: u32 = 1024;
@@ -13,9 +16,6 @@ pub const MAX_THREADS: u32 = 1024;
 pub const MAX_GROUPS: u32 = 65535;
 /// Lanes in a SIMD group (launch, 9; HW).
 pub const SIMD_WIDTH: u32 = 32;
-/// Bytes to keep mapped behind a terminator or link: command fetch reads ahead (launch, 8.7;
-/// HW for the graphics stream, INFERRED here).
-pub const READ_AHEAD: u64 = 0x800;
 /// One behind the largest address that a link reaches (launch, 8.6; HW). Streams that are linked to
 /// lie below it.
 pub const LINK_END: u64 = 1 << 40;
@@ -136,47 +136,6 @@ impl Grid {
     pub fn groups(self) -> [u32; 3] {
         let local = self.local.0;
         [0, 1, 2].map(|i| self.global[i].div_ceil(local[i]))
-    }
-}
-
-/// The address of indirect arguments: not 0, a multiple of 4, below 2^42 (launch, 8.4; HW).
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct IndirectAddress(u64);
-
-impl IndirectAddress {
-    /// Arguments at `address`.
-    ///
-    /// # Errors
-    /// When the address is 0, not a multiple of 4, or has more than 42 bits.
-    pub fn new(address: u64) -> Result<IndirectAddress> {
-        check_va(LAUNCH, "indirect address", address)?;
-        if address == 0 || !address.is_multiple_of(4) {
-            let legal = "a multiple of 4, not 0";
-            return illegal(LAUNCH, "indirect address", address, legal);
-        }
-        Ok(IndirectAddress(address))
-    }
-
-    /// The GPU virtual address.
-    #[must_use]
-    pub const fn get(self) -> u64 {
-        self.0
-    }
-
-    /// High word first.
-    const fn words(self) -> [u32; 2] {
-        [(self.0 >> 32) as u32, self.0 as u32]
-    }
-
-    fn from_words(bytes: &[u8], offset: usize) -> Result<IndirectAddress> {
-        let high = u64::from(word(bytes, offset));
-        IndirectAddress::new(high << 32 | u64::from(word(bytes, offset + 4)))
-    }
-}
-
-impl std::fmt::Debug for IndirectAddress {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "IndirectAddress({:#x})", self.0)
     }
 }
 

@@ -16,6 +16,9 @@ pub use crate::descriptor::{
     RECORD_SIZE,
 };
 
+/// Texels in a row of the linear image that a texel buffer is read as (images, 2.2; INFERRED).
+pub const TEXEL_BUFFER_WIDTH: u32 = 1024;
+
 const NAME: &str = "texture record";
 const COMPRESSED: usize = 59;
 const SRGB: usize = 108;
@@ -211,6 +214,21 @@ impl Texture {
     ) -> Texture {
         let memory = Memory::Linear { stride };
         Texture::new(format, width, height, address, memory)
+    }
+
+    /// A texel buffer of `count` elements: rows of [`TEXEL_BUFFER_WIDTH`], the last of which may reach
+    /// behind the buffer. The shader splits the index and checks it (images, 2.2; form HW, width INFERRED).
+    ///
+    /// # Errors
+    /// When there are no elements or more than fill 16384 rows.
+    pub fn texel_buffer(format: Format, count: u32, address: u64) -> Result<Texture> {
+        let height = count.div_ceil(TEXEL_BUFFER_WIDTH);
+        if !(1..=MAX_SIZE).contains(&height) {
+            return illegal(NAME, "texels of a buffer", count.into(), "1..=16777216");
+        }
+        let stride = TEXEL_BUFFER_WIDTH * u32::from(format.element().bytes);
+        let width = TEXEL_BUFFER_WIDTH;
+        Ok(Texture::linear(format, width, height, address, stride))
     }
 
     /// A tiled texture of one level, without page-aligned layers.

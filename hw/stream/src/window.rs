@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-//! The execution window ("USC base"): where code must lie, and how code is addressed.
+//! The two windows: where code must lie and how code is addressed, and the same for render streams.
 //!
 //! launch, 2 (HW). Entry arena, shader bodies, preambles and launchers lie in one 4 GiB window at a
-//! fixed address; what the reference calls an *offset* of code counts from its start. The types here
-//! cannot hold anything outside the window, so structures that take them need no further check.
+//! fixed address ("USC base"); what the reference calls an *offset* of code counts from its start.
+//! graphics, 2 (HW). Vertex streams and fixed-function state lie in another, the render context's.
+//! The types here cannot hold anything outside their window, so structures that take them need no
+//! further check.
 
 use crate::error::{Error, Result, illegal};
 
@@ -23,6 +25,12 @@ pub const PAGE_SIZE: u64 = 0x4000;
 pub const RENDER_BASE: u64 = 0x10_0000_0000;
 /// Bytes in the render context's window (launch, 2; HW).
 pub const RENDER_SIZE: u64 = 0x1_0000_0000;
+/// Bytes at its start that belong to kernel and firmware (graphics, 2; HW). Its upper end is theirs
+/// too, from an address that each kernel chooses.
+pub const RENDER_RESERVED: u32 = 0x400_0000;
+/// Bytes to keep mapped behind a terminator or link of a stream: command fetch reads ahead
+/// (graphics, 2; HW for the graphics stream, launch, 8.7; INFERRED for compute).
+pub const READ_AHEAD: u64 = 0x800;
 
 /// A GPU virtual address inside the execution window.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -79,6 +87,69 @@ impl CodeAddress {
 impl std::fmt::Debug for CodeAddress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "CodeAddress({:#x})", self.address())
+    }
+}
+
+/// The address of a word in the render context's window: what render streams are linked by and say
+/// where their state lies (graphics, 2; HW). A multiple of 4.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ContextAddress(u32);
+
+impl ContextAddress {
+    /// A GPU virtual address.
+    ///
+    /// # Errors
+    /// When it lies outside the window or is not a multiple of 4.
+    pub const fn new(address: u64) -> Result<ContextAddress> {
+        match address.checked_sub(RENDER_BASE) {
+            Some(offset) if offset < RENDER_SIZE && offset.is_multiple_of(4) => {
+                Ok(ContextAddress(offset as u32))
+            }
+            _ => Err(Error::Field {
+                structure: "render context",
+                field: "address",
+                value: address,
+                legal: "a multiple of 4, 0x10_0000_0000..=0x10_ffff_fffc",
+            }),
+        }
+    }
+
+    /// The word `offset` bytes behind the window's start.
+    ///
+    /// # Errors
+    /// When the offset is not a multiple of 4.
+    pub const fn from_offset(offset: u32) -> Result<ContextAddress> {
+        ContextAddress::new(RENDER_BASE + offset as u64)
+    }
+
+    /// Bytes from the window's start.
+    #[must_use]
+    pub const fn offset(self) -> u32 {
+        self.0
+    }
+
+    /// The GPU virtual address.
+    #[must_use]
+    pub const fn address(self) -> u64 {
+        RENDER_BASE + self.0 as u64
+    }
+
+    /// The address `words` words behind; `None` outside the window.
+    #[must_use]
+    pub const fn words_behind(self, words: u32) -> Option<ContextAddress> {
+        match words.checked_mul(4) {
+            Some(bytes) => match self.0.checked_add(bytes) {
+                Some(offset) => Some(ContextAddress(offset)),
+                None => None,
+            },
+            None => None,
+        }
+    }
+}
+
+impl std::fmt::Debug for ContextAddress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ContextAddress({:#x})", self.address())
     }
 }
 

@@ -671,9 +671,14 @@ fn other_examples() {
         let store = Store::linear(format, from, 1920, 1080, 0x11_0080_0000, 7680);
         assert_store(&display_store, &store.unwrap());
     }
-    let rows = 5000u32.div_ceil(1024);
-    let texture = Texture::linear(Format::R32Sfloat, 1024, rows, 0x11_00a0_0000, 4096);
+    let texture = Texture::texel_buffer(Format::R32Sfloat, 5000, 0x11_00a0_0000).unwrap();
+    let rows = Texture::linear(Format::R32Sfloat, 1024, 5, 0x11_00a0_0000, 4096);
+    assert_eq!(texture, rows);
     assert_texture(&buffer, &texture);
+    let most = 16384 * texture::TEXEL_BUFFER_WIDTH;
+    assert!(Texture::texel_buffer(Format::R8Uint, most, 0).is_ok());
+    assert!(Texture::texel_buffer(Format::R8Uint, most + 1, 0).is_err());
+    assert!(Texture::texel_buffer(Format::R8Uint, 0, 0).is_err());
     let texture = Texture::tiled(Format::D32Sfloat, Dimension::D2, 1280, 720, 0x11_00c0_0000);
     assert_texture(&depth, &texture);
     let texture = Texture::tiled(

@@ -678,7 +678,7 @@ fn refusals() {
         ),
         (
             IndirectAddress::new(0x1002).unwrap_err().to_string(),
-            "CDM launch: indirect address = 0x1002: legal is a multiple of 4, not 0",
+            "indirect arguments: address = 0x1002: legal is a multiple of 4, not 0",
         ),
         (
             Barrier::new(1 << 21).unwrap_err().to_string(),

@@ -4,13 +4,17 @@
 //! images, 5. Hardware knows two codes, [`Channels`] and [`Numeric`], the same in both records, and a
 //! swizzle. A [`Format`] is a row of one table; everything that follows from the codes is computed.
 
+mod capabilities;
 mod codes;
 mod swizzle;
 mod table;
+mod vertex;
 
+pub use capabilities::{Capabilities, Planes};
 pub use codes::{Channels, Element, Encoding, Numeric};
 pub use swizzle::{Source, StoreSwizzle, Swizzle};
 pub use table::Format;
+pub use vertex::{Component, VertexFormat, VertexNumeric};
 
 /// What is known of a format as an attachment (images, 5.2, column R). Better ones are greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -96,6 +100,12 @@ impl Format {
     #[must_use]
     pub fn from_name(name: &str) -> Option<Format> {
         Format::ALL.iter().copied().find(|f| f.name() == name)
+    }
+
+    /// The `VkFormat` number.
+    #[must_use]
+    pub const fn vulkan(self) -> u32 {
+        self.row().number
     }
 
     /// The two codes.

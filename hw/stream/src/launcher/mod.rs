@@ -8,6 +8,7 @@
 //! left to say, [`Launcher::pack`] writes it, [`Launcher::unpack`] reads it back.
 
 mod emit;
+mod graphics;
 mod parse;
 mod template;
 
@@ -21,6 +22,7 @@ use crate::bytes::head_mut;
 use crate::error::{Result, illegal, operand, unexpected};
 use crate::window::{CodeAddress, EntryOffset, LauncherAddress, check_va};
 
+pub use self::graphics::GRAPHICS_SLOT_SIZE;
 pub use self::template::Template;
 
 const NAME: &str = "launcher";
@@ -42,7 +44,7 @@ pub const MAX_SCRATCH: u16 = 0x8000;
 /// Most bytes of threadgroup memory (launch, 4.5 and 9; HW).
 pub const MAX_THREADGROUP_BYTES: u32 = 0x8000;
 /// Bytes of a slot that holds every launcher and the padding, as the proven driver allocates it for
-/// compute (launch, 5.1; HW). Graphics launchers need 256.
+/// compute (launch, 5.1; HW). For graphics there is [`GRAPHICS_SLOT_SIZE`].
 pub const SLOT_SIZE: usize = 1024;
 
 /// 64-bit units that a load's offset reaches (launch, 4.3; HW).
@@ -69,6 +71,29 @@ pub enum Samples {
     Two,
     /// Four.
     Four,
+}
+
+impl Samples {
+    /// How many.
+    #[must_use]
+    pub const fn count(self) -> u32 {
+        match self {
+            Samples::One => 1,
+            Samples::Two => 2,
+            Samples::Four => 4,
+        }
+    }
+
+    /// So many; `None` for other numbers than 1, 2 and 4.
+    #[must_use]
+    pub const fn of_count(count: u32) -> Option<Samples> {
+        match count {
+            1 => Some(Samples::One),
+            2 => Some(Samples::Two),
+            4 => Some(Samples::Four),
+            _ => None,
+        }
+    }
 }
 
 /// On-chip storage that ALLOC asks for (launch, 4.5; HW).

@@ -217,7 +217,7 @@ impl Tiled {
         if at.x >= level.width
             || at.y >= level.height
             || at.layer >= self.layers(at.level)
-            || u32::from(at.sample) >= samples(self.image.samples)
+            || u32::from(at.sample) >= self.image.samples.count()
         {
             return None;
         }
@@ -280,7 +280,7 @@ impl Image {
                 return illegal(NAME, "texels of an element", texels, "1 if multisampled");
             }
             if matches!(self.stack, Stack::Slices(_)) {
-                let samples = samples(self.samples).into();
+                let samples = self.samples.count().into();
                 return illegal(NAME, "samples", samples, "1 if 3D");
             }
         }
@@ -289,7 +289,7 @@ impl Image {
 
     /// Bytes of an element with all its samples: what tiles are sized by (images, 7).
     const fn pixel_bytes(&self) -> u64 {
-        self.element.bytes as u64 * samples(self.samples) as u64
+        self.element.bytes as u64 * self.samples.count() as u64
     }
 
     /// Width and height of a big tile in elements (images, 7.1; HW up to 16 bytes, INFERRED above).
@@ -475,14 +475,6 @@ const fn minify(size: u32, level: u8) -> u32 {
     match size.checked_shr(level as u32) {
         None | Some(0) => 1,
         Some(size) => size,
-    }
-}
-
-const fn samples(samples: Samples) -> u32 {
-    match samples {
-        Samples::One => 1,
-        Samples::Two => 2,
-        Samples::Four => 4,
     }
 }
 

@@ -4,6 +4,7 @@
 //! launch, 8.8: the six rules of an older G16 kernel, the strictest known. A driver that satisfies
 //! them runs on every known kernel.
 
+use super::is_readable;
 use crate::cdm::{Geometry, Record};
 use crate::error::Error;
 use crate::window::{CodeAddress, PAGE_SIZE, USC_BASE, USC_SIZE};
@@ -247,22 +248,5 @@ fn check_page(
             first,
         }),
         _ => Ok(()),
-    }
-}
-
-/// Whether the range is mapped readable: memory is mapped in pages, so one word of each tells.
-fn is_readable(read: &mut impl FnMut(u64, &mut [u8]) -> bool, start: u64, size: u64) -> bool {
-    let Some(last) = size.checked_sub(1).and_then(|n| start.checked_add(n)) else {
-        return false;
-    };
-    let mut at = start & !3;
-    loop {
-        if !read(at, &mut [0; 4]) {
-            return false;
-        }
-        match (at & !(PAGE_SIZE - 1)).checked_add(PAGE_SIZE) {
-            Some(next) if next <= last => at = next,
-            _ => return true,
-        }
     }
 }
