@@ -94,7 +94,7 @@ pub enum BindingKind {
 }
 
 /// What the shim reads, and points into the bindings that it was made with.
-pub(crate) struct MesaLowering(ffi::cortland_compute_lowering);
+pub(crate) struct MesaLowering(pub(crate) ffi::cortland_compute_lowering);
 
 // SAFETY: plain data that nobody changes while the shim reads it.
 unsafe impl Sync for MesaLowering {}
@@ -156,6 +156,7 @@ impl ComputeLowering {
             robust: self.robust,
             has_base_workgroup: self.has_base_workgroup,
             custom_border_colors: self.custom_border_colors,
+            ..ffi::cortland_compute_lowering::default()
         })
     }
 }
@@ -231,6 +232,8 @@ impl CompilerOptions {
             .has_rotate32(true)
             .has_amul(true)
             .has_cs_global_id(true)
+            .has_ddx_intrinsics(true)
+            .scalarize_ddx(true)
             .max_unroll_iterations(32)
     }
 }
@@ -308,7 +311,37 @@ const CAPABILITIES: &[Capability] = &[
     Capability::DotProductInput4x8BitPacked,
 ];
 
+/// What vertex and fragment shaders may use besides.
+const GRAPHICS_CAPABILITIES: &[Capability] = &[
+    Capability::ClipDistance,
+    Capability::SampleRateShading,
+    Capability::InterpolationFunction,
+    Capability::InputAttachment,
+    Capability::InputAttachmentArrayDynamicIndexing,
+    Capability::InputAttachmentArrayNonUniformIndexing,
+    Capability::DerivativeControl,
+    Capability::DemoteToHelperInvocation,
+    Capability::DrawParameters,
+    // Of fragment shaders, for the primitive's number, the layer and the viewport's number.
+    Capability::Geometry,
+    Capability::MultiViewport,
+    Capability::ShaderLayer,
+    Capability::ShaderViewportIndex,
+    Capability::ShaderViewportIndexLayerEXT,
+];
+
 impl SpirvOptions {
+    /// The same for vertex and fragment shaders, which [`crate::Shader::lower_vertex`] and
+    /// [`crate::Shader::lower_fragment`] are to lower.
+    #[must_use]
+    pub fn apple9_graphics() -> Self {
+        let compute = Self::apple9_compute();
+        Self {
+            capabilities: compute.capabilities.clone().with(GRAPHICS_CAPABILITIES),
+            ..compute
+        }
+    }
+
     /// The options for compute shaders that [`crate::Shader::lower_compute`] is to lower, with the capabilities that it
     /// supports and no others. The address formats are those that it expects.
     #[must_use]

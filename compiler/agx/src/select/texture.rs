@@ -104,9 +104,18 @@ impl Tables {
         textures: &[TextureSlot],
         samplers: &[SamplerSlot],
     ) -> Option<(Vec<TextureSlot>, Vec<SamplerSlot>)> {
-        let textures = self.textures.iter().map(|s| textures.get(*s as usize).copied());
-        let samplers = self.samplers.iter().map(|s| samplers.get(*s as usize).copied());
-        Some((textures.collect::<Option<_>>()?, samplers.collect::<Option<_>>()?))
+        let textures = self
+            .textures
+            .iter()
+            .map(|s| textures.get(*s as usize).copied());
+        let samplers = self
+            .samplers
+            .iter()
+            .map(|s| samplers.get(*s as usize).copied());
+        Some((
+            textures.collect::<Option<_>>()?,
+            samplers.collect::<Option<_>>()?,
+        ))
     }
 }
 
@@ -145,9 +154,21 @@ impl<'p> Selector<'p> {
         }
         let params = self.publish(key)?;
         let mask = if gather.is_some() { 15 } else { read };
-        let values: Tuple<Value> = (0..mask.count_ones()).map(|_| self.function.value()).collect();
-        let texture = rank(&mut self.tables.textures, tex.texture, MOST_TEXTURES, "textures")?;
-        let sampler = rank(&mut self.tables.samplers, tex.sampler, MOST_SAMPLERS, "samplers")?;
+        let values: Tuple<Value> = (0..mask.count_ones())
+            .map(|_| self.function.value())
+            .collect();
+        let texture = rank(
+            &mut self.tables.textures,
+            tex.texture,
+            MOST_TEXTURES,
+            "textures",
+        )?;
+        let sampler = rank(
+            &mut self.tables.samplers,
+            tex.sampler,
+            MOST_SAMPLERS,
+            "samplers",
+        )?;
         self.emit(Texture {
             dst: values.iter().map(|&v| v.into()).collect(),
             bundle: Bundle {
@@ -192,7 +213,10 @@ impl<'p> Selector<'p> {
                 second,
             })
         });
-        self.define(&tex.def, [dst[0].into(), dst[1].into(), coords[0], coords[1]]);
+        self.define(
+            &tex.def,
+            [dst[0].into(), dst[1].into(), coords[0], coords[1]],
+        );
         Ok(())
     }
 
@@ -313,6 +337,7 @@ pub(crate) fn publications(function: &Function) -> u16 {
     let instrs = function.blocks.iter().flat_map(|block| &block.instrs);
     let used = instrs.filter_map(|instr| match instr {
         Instr::Publish(op) => Some(u16::from(op.word) + 1),
+        Instr::PublishDepth(op) => Some(u16::from(op.word) + 1),
         _ => None,
     });
     used.max().unwrap_or(0)
