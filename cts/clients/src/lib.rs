@@ -8,6 +8,7 @@ pub mod gpu;
 pub mod image;
 pub mod model;
 pub mod outcome;
+pub mod picture;
 pub mod scenario;
 pub mod scenarios;
 pub mod scope;

@@ -12,14 +12,24 @@ use cortland_cts::corpus::source;
 /// # Errors
 /// What the compiler says.
 pub fn glsl(text: &str) -> anyhow::Result<Vec<u32>> {
-    static COMPILED: OnceLock<Mutex<HashMap<String, Vec<u32>>>> = OnceLock::new();
+    glsl_stage(text, "comp")
+}
+
+/// The same for any stage: `comp`, `vert`, `frag`.
+///
+/// # Errors
+/// What the compiler says.
+pub fn glsl_stage(text: &str, stage: &'static str) -> anyhow::Result<Vec<u32>> {
+    type Compiled = HashMap<(String, &'static str), Vec<u32>>;
+    static COMPILED: OnceLock<Mutex<Compiled>> = OnceLock::new();
     let compiled = COMPILED.get_or_init(Mutex::default);
     let mut compiled = compiled.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(words) = compiled.get(text) {
+    let key = (text.to_owned(), stage);
+    if let Some(words) = compiled.get(&key) {
         return Ok(words.clone());
     }
-    let words = source::compile_glsl(&format!("{HEADER}{text}"))?;
-    compiled.insert(text.to_owned(), words.clone());
+    let words = source::compile_glsl_stage(&format!("{HEADER}{text}"), stage)?;
+    compiled.insert(key, words.clone());
     Ok(words)
 }
 

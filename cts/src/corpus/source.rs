@@ -19,7 +19,7 @@ pub fn compile(path: &Path) -> anyhow::Result<Vec<u32>> {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
     let text = || std::fs::read_to_string(path);
     let words = match extension {
-        "comp" => glsl(path),
+        "comp" => glsl(path, "comp"),
         "wgsl" => text().map_err(Into::into).and_then(|text| wgsl(&text)),
         "spvasm" => text()
             .map_err(Into::into)
@@ -52,13 +52,21 @@ fn words(bytes: &[u8]) -> anyhow::Result<Vec<u32>> {
 /// # Errors
 /// As [`compile`].
 pub fn compile_glsl(text: &str) -> anyhow::Result<Vec<u32>> {
-    let file = Temporary::new("comp");
+    compile_glsl_stage(text, "comp")
+}
+
+/// The SPIR-V of GLSL for a stage: `comp`, `vert`, `frag`.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_glsl_stage(text: &str, stage: &str) -> anyhow::Result<Vec<u32>> {
+    let file = Temporary::new(stage);
     std::fs::write(&file.0, text).context("a temporary file")?;
-    compile(&file.0)
+    glsl(&file.0, stage)
 }
 
 /// Through Debian's glslangValidator, for Vulkan 1.3.
-fn glsl(path: &Path) -> anyhow::Result<Vec<u32>> {
+fn glsl(path: &Path, stage: &str) -> anyhow::Result<Vec<u32>> {
     let output = Temporary::new("spv");
     let run = Command::new("glslangValidator")
         .args([
@@ -67,7 +75,7 @@ fn glsl(path: &Path) -> anyhow::Result<Vec<u32>> {
             "-V",
             "--quiet",
             "-S",
-            "comp",
+            stage,
             "-o",
         ])
         .arg(&output.0)

@@ -10,6 +10,7 @@ mod binding;
 mod command;
 mod constants;
 mod dispatch;
+mod draw;
 mod external;
 mod image;
 mod indexing;
@@ -34,6 +35,7 @@ pub fn all() -> Vec<Scenario> {
         command::SCENARIOS,
         constants::SCENARIOS,
         dispatch::SCENARIOS,
+        draw::SCENARIOS,
         external::SCENARIOS,
         image::SCENARIOS,
         indexing::SCENARIOS,
