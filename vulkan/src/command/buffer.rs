@@ -11,6 +11,7 @@ use super::binding_table::Late;
 use super::bound::Bound;
 use super::chunk::{Memory, Piece, Use};
 use super::pool::CommandPool;
+use super::render_pass::Pass;
 use super::segment::{Segment, Stamp};
 use super::stream::Stream;
 use crate::debug::{self, Flags};
@@ -36,6 +37,8 @@ pub(crate) struct CommandBuffer {
     pub(super) bound: Bound,
     /// Tables to be gathered once more when it is submitted.
     pub(super) late: HostVec<Late>,
+    /// The render pass that it is in.
+    pub(super) pass: Pass,
     /// Device memory for workgroup variables of its dispatches, which run one after the other.
     pub(super) workgroup_memory: Option<(u64, u64)>,
 }
@@ -59,6 +62,7 @@ impl CommandBuffer {
             segments: host.vec(),
             bound: Bound::default(),
             late: host.vec(),
+            pass: Pass::new(host),
             workgroup_memory: None,
         }
     }
@@ -133,6 +137,7 @@ impl CommandBuffer {
         self.memory.reset(spare);
         self.bound = Bound::default();
         self.late.clear();
+        self.pass.reset();
         self.workgroup_memory = None;
     }
 }
