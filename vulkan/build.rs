@@ -39,6 +39,12 @@ const SHADERS: &[(&str, &str, &[&str])] = &[
     ("image_copy1", "image_copy", &["-DTYPE=uint8_t", "-DSIZE=1"]),
     ("query", "query", &[]),
     ("empty", "empty.frag", &[]),
+    ("blit", "blit", &[]),
+    ("blit_solid", "blit", &["-DSOLID"]),
+    ("blit_integer", "blit", &["-DINTEGER"]),
+    ("blit_solid_integer", "blit", &["-DSOLID", "-DINTEGER"]),
+    ("resolve", "resolve", &[]),
+    ("resolve_integer", "resolve", &["-DINTEGER"]),
 ];
 
 /// What a compiled shader depends on: the compiler, what it is built from, how its results are kept.

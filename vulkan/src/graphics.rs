@@ -69,41 +69,7 @@ macro_rules! never_created {
 
 #[rustfmt::skip]
 never_created! {
-    create_framebuffer "vkCreateFramebuffer", destroy_framebuffer "vkDestroyFramebuffer" (vk::FramebufferCreateInfo<'_>, vk::Framebuffer);
-    create_render_pass "vkCreateRenderPass", destroy_render_pass "vkDestroyRenderPass" (vk::RenderPassCreateInfo<'_>, vk::RenderPass);
     create_sampler_ycbcr_conversion "vkCreateSamplerYcbcrConversion", destroy_sampler_ycbcr_conversion "vkDestroySamplerYcbcrConversion" (vk::SamplerYcbcrConversionCreateInfo<'_>, vk::SamplerYcbcrConversion);
-}
-
-/// vkCreateRenderPass2.
-pub(crate) unsafe extern "system" fn create_render_pass2(
-    _device: vk::Device,
-    _info: *const vk::RenderPassCreateInfo2<'_>,
-    _allocator: *const vk::AllocationCallbacks<'_>,
-    handle: *mut vk::RenderPass,
-) -> vk::Result {
-    entry::try_guard("vkCreateRenderPass2", || {
-        // SAFETY: valid by the specification.
-        unsafe { *handle = vk::RenderPass::null() };
-        refuse_creation("vkCreateRenderPass2")
-    })
-}
-
-/// vkGetRenderAreaGranularity.
-pub(crate) unsafe extern "system" fn get_render_area_granularity(
-    _device: vk::Device,
-    _pass: vk::RenderPass,
-    granularity: *mut vk::Extent2D,
-) {
-    entry::guard("vkGetRenderAreaGranularity", || {
-        ignore("vkGetRenderAreaGranularity");
-        // SAFETY: valid by the specification.
-        unsafe {
-            *granularity = vk::Extent2D {
-                width: 1,
-                height: 1,
-            }
-        };
-    });
 }
 
 /// vkGetImageSparseMemoryRequirements: no image is sparse.
@@ -157,34 +123,10 @@ macro_rules! ignored {
 
 #[rustfmt::skip]
 ignored! {
-    /// vkCmdBlitImage.
-    cmd_blit_image = "vkCmdBlitImage" (vk::CommandBuffer, vk::Image, vk::ImageLayout, vk::Image, vk::ImageLayout, u32, *const vk::ImageBlit, vk::Filter);
     /// vkCmdClearAttachments.
     cmd_clear_attachments = "vkCmdClearAttachments" (vk::CommandBuffer, u32, *const vk::ClearAttachment, u32, *const vk::ClearRect);
-    /// vkCmdResolveImage.
-    cmd_resolve_image = "vkCmdResolveImage" (vk::CommandBuffer, vk::Image, vk::ImageLayout, vk::Image, vk::ImageLayout, u32, *const vk::ImageResolve);
-    /// vkCmdBeginRenderPass.
-    cmd_begin_render_pass = "vkCmdBeginRenderPass" (vk::CommandBuffer, *const vk::RenderPassBeginInfo<'_>, vk::SubpassContents);
-    /// vkCmdNextSubpass.
-    cmd_next_subpass = "vkCmdNextSubpass" (vk::CommandBuffer, vk::SubpassContents);
-    /// vkCmdEndRenderPass.
-    cmd_end_render_pass = "vkCmdEndRenderPass" (vk::CommandBuffer);
     /// vkCmdDrawIndirectCount.
     cmd_draw_indirect_count = "vkCmdDrawIndirectCount" (vk::CommandBuffer, vk::Buffer, vk::DeviceSize, vk::Buffer, vk::DeviceSize, u32, u32);
     /// vkCmdDrawIndexedIndirectCount.
     cmd_draw_indexed_indirect_count = "vkCmdDrawIndexedIndirectCount" (vk::CommandBuffer, vk::Buffer, vk::DeviceSize, vk::Buffer, vk::DeviceSize, u32, u32);
-    /// vkCmdBeginRenderPass2.
-    cmd_begin_render_pass2 = "vkCmdBeginRenderPass2" (vk::CommandBuffer, *const vk::RenderPassBeginInfo<'_>, *const vk::SubpassBeginInfo<'_>);
-    /// vkCmdNextSubpass2.
-    cmd_next_subpass2 = "vkCmdNextSubpass2" (vk::CommandBuffer, *const vk::SubpassBeginInfo<'_>, *const vk::SubpassEndInfo<'_>);
-    /// vkCmdEndRenderPass2.
-    cmd_end_render_pass2 = "vkCmdEndRenderPass2" (vk::CommandBuffer, *const vk::SubpassEndInfo<'_>);
-    /// vkCmdBlitImage2.
-    cmd_blit_image2 = "vkCmdBlitImage2" (vk::CommandBuffer, *const vk::BlitImageInfo2<'_>);
-    /// vkCmdResolveImage2.
-    cmd_resolve_image2 = "vkCmdResolveImage2" (vk::CommandBuffer, *const vk::ResolveImageInfo2<'_>);
-    /// vkCmdBeginRendering.
-    cmd_begin_rendering = "vkCmdBeginRendering" (vk::CommandBuffer, *const vk::RenderingInfo<'_>);
-    /// vkCmdEndRendering.
-    cmd_end_rendering = "vkCmdEndRendering" (vk::CommandBuffer);
 }

@@ -187,4 +187,24 @@ impl CommandBuffer {
         let textures = piece.address;
         Ok((textures, textures + (SLOT * program.textures.len()) as u64))
     }
+
+    /// The tables of a launch of a shader of the driver with a set of its own.
+    pub(super) fn own_binding_tables(
+        &mut self,
+        program: &Program,
+        set: &[u8],
+    ) -> VkResult<(u64, u64)> {
+        if program.textures.is_empty() {
+            return Ok((0, 0));
+        }
+        let piece = self.take(Use::Data, size(program), TABLE_ALIGN)?;
+        // SAFETY: just taken.
+        let bytes = unsafe { piece.bytes() };
+        bytes.fill(0);
+        let mut sets = [BoundSet::NONE; limits::SETS as usize];
+        sets[0] = BoundSet::new(0, set.as_ptr(), set.len() as u32, false);
+        gather(program, &sets, None, bytes);
+        let textures = piece.address;
+        Ok((textures, textures + (SLOT * program.textures.len()) as u64))
+    }
 }

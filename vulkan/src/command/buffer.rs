@@ -12,6 +12,7 @@ use super::bound::Bound;
 use super::chunk::{Memory, Piece, Use};
 use super::draw::Drawing;
 use super::pool::CommandPool;
+use super::render_pass::Pass;
 use super::segment::{Segment, Stamp};
 use super::stream::Stream;
 use crate::debug::{self, Flags};
@@ -38,6 +39,8 @@ pub(crate) struct CommandBuffer {
     pub(super) drawing: Drawing,
     /// Tables to be gathered once more when it is submitted.
     pub(super) late: HostVec<Late>,
+    /// The render pass that it is in.
+    pub(super) pass: Pass,
     /// Device memory for workgroup variables of its dispatches, which run one after the other.
     pub(super) workgroup_memory: Option<(u64, u64)>,
 }
@@ -62,6 +65,7 @@ impl CommandBuffer {
             bound: Bound::default(),
             drawing: Drawing::default(),
             late: host.vec(),
+            pass: Pass::new(host),
             workgroup_memory: None,
         }
     }
@@ -142,6 +146,7 @@ impl CommandBuffer {
         self.bound = Bound::default();
         self.drawing = Drawing::default();
         self.late.clear();
+        self.pass.reset();
         self.workgroup_memory = None;
     }
 }

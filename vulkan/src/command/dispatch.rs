@@ -238,26 +238,42 @@ impl CommandBuffer {
         constants: &[u8],
         groups: [u32; 3],
     ) -> VkResult {
-        let places = Places::new(program.pointers.len(), constants.len(), 0, 0);
+        self.launch_own(program, constants, &[], groups)
+    }
+
+    /// Launches a shader of the driver with push constants and the memory of set 0.
+    pub(super) fn launch_own(
+        &mut self,
+        program: &Program,
+        constants: &[u8],
+        set: &[u8],
+        groups: [u32; 3],
+    ) -> VkResult {
+        let (textures, samplers) = self.own_binding_tables(program, set)?;
+        let places = Places::new(program.pointers.len(), constants.len(), 0, set.len());
         let piece = self.take(Use::Data, places.end, RECORD_ALIGN)?;
         // SAFETY: just taken.
         let bytes = unsafe { piece.bytes() };
         bytes.fill(0);
+        let at = |offset: usize| piece.address + offset as u64;
         for (pointer, word) in program.pointers.iter().zip(bytes.chunks_exact_mut(8)) {
-            let offset = match *pointer {
-                Pointer::PushConstants => places.constants,
-                Pointer::WorkgroupCounts => places.counts,
+            let address = match *pointer {
+                Pointer::PushConstants => at(places.constants),
+                Pointer::WorkgroupCounts => at(places.counts),
+                Pointer::TextureTable => textures,
+                Pointer::SamplerTable => samplers,
+                Pointer::DescriptorSet(0) => at(places.pushed),
                 Pointer::Unused => continue,
                 other => {
                     debug::error(&format_args!("a shader of the driver wants {other:?}"));
                     return Err(vk::Result::ERROR_UNKNOWN);
                 }
             };
-            let address = piece.address + offset as u64;
             word.copy_from_slice(&address.to_le_bytes());
         }
         put_words(&mut bytes[places.counts..places.base], groups);
         bytes[places.constants..][..constants.len()].copy_from_slice(constants);
+        bytes[places.pushed..].copy_from_slice(set);
         let launcher = self.put_launcher(program, piece.address)?;
         self.launch(program, launcher, Groups::Direct(groups))
     }

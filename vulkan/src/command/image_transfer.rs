@@ -19,10 +19,10 @@ use crate::object;
 
 /// One side of a copy.
 #[derive(Clone, Copy, Debug)]
-struct Side {
+pub(super) struct Side {
     /// Of element (0, 0) of the first layer.
-    address: u64,
-    layer_stride: u64,
+    pub(super) address: u64,
+    pub(super) layer_stride: u64,
     order: Order,
     /// The corner of the box, in elements.
     at: [u32; 2],
@@ -33,7 +33,7 @@ struct Side {
 
 /// The order of elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Order {
+pub(super) enum Order {
     /// So many elements from row to row.
     Linear { pitch: u32 },
     /// Tiles of which there are so many in a row.
@@ -46,7 +46,7 @@ enum Order {
 
 impl Side {
     /// The words that the shader reads.
-    fn words(&self) -> [u32; 4] {
+    pub(super) fn words(&self) -> [u32; 4] {
         let pixel = (self.bytes << self.log2_samples).ilog2() << 16 | self.log2_samples << 24;
         let (order, pitch) = match self.order {
             Order::Linear { pitch } => (1 << 31, pitch),
@@ -62,18 +62,18 @@ impl Side {
 
 /// A place in an image: a level, and layers or slices from one on.
 #[derive(Clone, Copy, Debug)]
-struct Place {
-    level: u32,
-    layer: u32,
-    offset: [u32; 2],
+pub(super) struct Place {
+    pub(super) level: u32,
+    pub(super) layer: u32,
+    pub(super) offset: [u32; 2],
 }
 
 /// What a copy takes of an image, in elements of its format.
 #[derive(Clone, Copy, Debug)]
-struct Box3 {
-    width: u32,
-    height: u32,
-    layers: u32,
+pub(super) struct Box3 {
+    pub(super) width: u32,
+    pub(super) height: u32,
+    pub(super) layers: u32,
 }
 
 fn tiled_level(tiled: &Tiled, level: u32) -> VkResult<&Level> {
@@ -83,7 +83,7 @@ fn tiled_level(tiled: &Tiled, level: u32) -> VkResult<&Level> {
     })
 }
 
-fn side_of(image: &Image, plane: &Plane, place: Place) -> VkResult<Side> {
+pub(super) fn side_of(image: &Image, plane: &Plane, place: Place) -> VkResult<Side> {
     let address = image.address + plane.offset;
     let element = plane.format.element();
     let at = [
@@ -122,7 +122,7 @@ fn side_of(image: &Image, plane: &Plane, place: Place) -> VkResult<Side> {
 }
 
 /// The first layer, or slice, of a part of an image, and how many.
-fn layers(
+pub(super) fn layers(
     image: &Image,
     subresource: &vk::ImageSubresourceLayers,
     offset: vk::Offset3D,
@@ -150,7 +150,7 @@ fn elements(plane: &Plane, extent: vk::Extent3D, layers: u32) -> Box3 {
 }
 
 /// Whether a box is inside a level of an image; copies that are not are left out.
-fn is_inside(image: &Image, plane: &Plane, place: Place, part: Box3) -> bool {
+pub(super) fn is_inside(image: &Image, plane: &Plane, place: Place, part: Box3) -> bool {
     let element = plane.format.element();
     let [width, height, depth] = image.description.level_extent(place.level);
     let layers = match image.description.kind {

@@ -16,7 +16,10 @@
 //! dispatch  root records, launch programs, launches
 //! transfer  copies and fills of buffers, by the driver's own shaders
 //! image_transfer  copies and clears of images
+//! blit      scaled copies of images
+//! resolve   one sample of several
 //! query     timestamps and their results
+//! render_pass  which instances of rendering begin and end
 //! order     barriers and events
 //! execute   secondary command buffers
 //! ```
@@ -26,6 +29,7 @@
 //! ask for nothing more.
 
 mod binding_table;
+mod blit;
 mod bound;
 mod buffer;
 mod chunk;
@@ -39,6 +43,8 @@ mod pool;
 mod query;
 mod render;
 mod root;
+mod render_pass;
+mod resolve;
 mod segment;
 mod stream;
 mod transfer;
@@ -50,6 +56,7 @@ pub(crate) use self::segment::{Segment, Stamp, Work};
 
 /// The entry points, for the table.
 pub(crate) mod entries {
+    pub(crate) use super::blit::*;
     pub(crate) use super::bound::*;
     pub(crate) use super::buffer::*;
     pub(crate) use super::dispatch::*;
@@ -62,5 +69,7 @@ pub(crate) mod entries {
     pub(crate) use super::order::*;
     pub(crate) use super::pool::*;
     pub(crate) use super::query::*;
+    pub(crate) use super::render_pass::*;
+    pub(crate) use super::resolve::*;
     pub(crate) use super::transfer::*;
 }

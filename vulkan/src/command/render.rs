@@ -168,6 +168,28 @@ impl CommandBuffer {
         for stamp in stamps {
             self.stamp_now(*stamp)?;
         }
+        self.resolve_attachments(&pass.rendering)
+    }
+
+    /// What is resolved when rendering ends.
+    fn resolve_attachments(&mut self, rendering: &Rendering) -> VkResult {
+        let of = |aspect| move |target| (target, aspect);
+        let targets = (rendering.colour.iter())
+            .map(of(vk::ImageAspectFlags::COLOR))
+            .chain([
+                (&rendering.depth, vk::ImageAspectFlags::DEPTH),
+                (&rendering.stencil, vk::ImageAspectFlags::STENCIL),
+            ]);
+        for (target, aspect) in targets {
+            let Some((target, resolve)) = target.as_ref().and_then(|t| Some((t, t.resolve?)))
+            else {
+                continue;
+            };
+            // SAFETY: views live as long as command buffers use them, by the specification.
+            let to = unsafe { resolve.view.as_ref() };
+            let (area, layers) = (rendering.area, rendering.layers);
+            self.resolve(target.view(), to, aspect, area, layers, resolve.mode)?;
+        }
         Ok(())
     }
 

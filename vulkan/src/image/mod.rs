@@ -15,7 +15,7 @@ use agx_hw::layout::{Memory, PAGE};
 use ash::vk;
 
 pub(crate) use self::description::{Description, Most, Plane, Planes};
-pub(crate) use self::view::{ImageView, create_image_view, destroy_image_view};
+pub(crate) use self::view::{ImageView, create_image_view, destroy_image_view, level_texture};
 use crate::debug;
 use crate::device::{self, Device};
 use crate::entry;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! A colour as memory holds it: clears fill with it.
+//! A colour as memory holds it: clears fill with it, and shaders of the driver are told how to make one.
 
 use agx_hw::format::{Channels, Format, Numeric, Source};
 
@@ -38,7 +38,7 @@ pub(crate) fn colour(format: Format, colour: [u32; 4]) -> [u32; 4] {
     let mut element = 0_u128;
     let mut at = 0;
     for (component, width) in widths.iter().enumerate() {
-        let own = [Source::R, Source::G, Source::B, Source::A][component];
+        let own = MEMORY[component];
         let shown = format.swizzle().0.iter().position(|shown| *shown == own);
         let Some(shown) = shown else {
             at += width;
@@ -66,6 +66,50 @@ pub(crate) fn colour(format: Format, colour: [u32; 4]) -> [u32; 4] {
     let (words, _) = repeated.as_chunks::<4>();
     std::array::from_fn(|at| u32::from_le_bytes(words[at]))
 }
+
+/// How a shader of the driver packs colours (`internal/pack.glsl`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Packing {
+    /// For each component of memory its width, lowest bit and which component of the colour it holds.
+    pub(crate) components: [u32; 4],
+    pub(crate) kind: u32,
+}
+
+/// How colours of a format are packed; nothing for compressed formats.
+pub(crate) fn packing(format: Format) -> Option<Packing> {
+    const SHARED_EXPONENT: u32 = 5;
+    let (channels, numeric) = (format.encoding().channels(), format.encoding().numeric());
+    let mut components = [0; 4];
+    if channels == Channels::R9G9B9E5 {
+        let kind = SHARED_EXPONENT;
+        return Some(Packing { components, kind });
+    }
+    let widths = widths(channels);
+    if widths.is_empty() {
+        return None;
+    }
+    let mut lowest = 0;
+    for ((width, own), component) in widths.iter().zip(MEMORY).zip(&mut components) {
+        let shown = format.swizzle().0.iter().position(|shown| *shown == own);
+        if let Some(shown) = shown {
+            *component = width | lowest << 8 | (shown as u32) << 16;
+        }
+        lowest += width;
+    }
+    let kind = match numeric {
+        Numeric::Unorm => 0,
+        Numeric::Snorm => 1,
+        Numeric::Uint => 2,
+        Numeric::Sint => 3,
+        Numeric::Float => 4,
+        Numeric::Xr => return None,
+    };
+    let kind = kind | u32::from(format.is_srgb()) << 8;
+    Some(Packing { components, kind })
+}
+
+/// Components of memory by number.
+const MEMORY: [Source; 4] = [Source::R, Source::G, Source::B, Source::A];
 
 fn mask(width: u32) -> u32 {
     u32::MAX >> (32 - width)
@@ -208,6 +252,34 @@ mod tests {
             [0x8181_8181; 4]
         );
         assert_eq!(colour(Format::R8Unorm, floats([f32::NAN; 4])), [0; 4]);
+    }
+
+    #[test]
+    fn shaders_are_told_where_components_are() {
+        let of = |format| packing(format).map(|packing| (packing.components, packing.kind));
+        let eight = |lowest: u32, shown: u32| 8 | lowest << 8 | shown << 16;
+        assert_eq!(
+            of(Format::B8G8R8A8Srgb),
+            Some(([eight(0, 2), eight(8, 1), eight(16, 0), eight(24, 3)], 0x100))
+        );
+        assert_eq!(of(Format::R8Snorm), Some(([eight(0, 0), 0, 0, 0], 1)));
+        assert_eq!(of(Format::A8Unorm), Some(([eight(0, 3), 0, 0, 0], 0)));
+        assert_eq!(
+            of(Format::R5G6B5UnormPack16),
+            Some(([5 | 2 << 16, 6 | 5 << 8 | 1 << 16, 5 | 11 << 8, 0], 0))
+        );
+        assert_eq!(of(Format::S8Uint), Some(([eight(0, 0), 0, 0, 0], 2)));
+        assert_eq!(of(Format::D32Sfloat), Some(([32, 0, 0, 0], 4)));
+        assert_eq!(of(Format::Bc1RgbaUnormBlock), None);
+        // All that is no block can be written.
+        for format in Format::ALL {
+            assert_eq!(
+                of(*format).is_none(),
+                format.is_compressed(),
+                "{}",
+                format.name()
+            );
+        }
     }
 
     #[test]

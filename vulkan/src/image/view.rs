@@ -354,6 +354,36 @@ fn store_record(image: &Image, plane: &Plane, shown: Shown, from: StoreFrom) -> 
     Ok(bytes)
 }
 
+/// The descriptor of one level of one layer, or of all slices of an image of three dimensions, for shaders of
+/// the driver.
+///
+/// # Errors
+/// When there cannot be one.
+pub(crate) fn level_texture(
+    image: &Image,
+    plane: &Plane,
+    format: Format,
+    level: u32,
+    layer: u32,
+) -> VkResult<[u8; TEXTURE_SIZE]> {
+    let (kind, first_layer) = match image.description.kind {
+        vk::ImageType::TYPE_3D => (vk::ImageViewType::TYPE_3D, 0),
+        _ => (vk::ImageViewType::TYPE_2D, layer),
+    };
+    let shown = Shown {
+        kind,
+        format,
+        decodes: true,
+        swizzle: Swizzle::IDENTITY,
+        first_level: level,
+        levels: 1,
+        first_layer,
+        layers: 1,
+    };
+    let record = texture_record(image, plane, shown)?;
+    Ok(descriptor::texture(&record, extents(image, shown)))
+}
+
 /// Where shaders find the elements of the first level.
 fn addressing(image: &Image, plane: &Plane, shown: Shown) -> Addressing {
     let bytes = u32::from(plane.format.element().bytes);

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
-//! The driver's own shaders: copies of buffers and images, fills, results of queries.
+//! The driver's own shaders: copies of buffers and images, blits, resolves, fills, results of queries.
 //!
-//! They reach memory through addresses in their push constants, so they need no descriptors. Each is
-//! compiled when a device first uses it.
+//! They reach memory through addresses in their push constants. Those that sample an image have it as the
+//! only descriptor of set 0. Each is compiled when a device first uses it.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use agx_uapi::Chip;
+use mesa_nir::{BindingKind, BindingLayout, Place};
 
 use crate::debug;
 use crate::error::VkResult;
 use crate::gpu::Gpu;
+use crate::image::descriptor::{SAMPLER_SIZE, TEXTURE_SIZE};
 use crate::pipeline;
 use crate::program::{Arena, Program};
 
@@ -39,10 +41,33 @@ pub(crate) enum Kind {
     ImageCopy2,
     /// Copies 1-byte elements of images.
     ImageCopy1,
+    /// Scales images of one or two dimensions.
+    Blit,
+    /// Scales images of three dimensions.
+    BlitSolid,
+    /// The same for integers.
+    BlitInteger,
+    /// The same for integers.
+    BlitSolidInteger,
+    /// Makes one sample of several.
+    Resolve,
+    /// The same for integers.
+    ResolveInteger,
 }
 
+/// The image that shaders sample, with a sampler.
+pub(crate) const SAMPLED: BindingLayout = BindingLayout {
+    set: 0,
+    binding: 0,
+    place: Place::Set(0),
+    offset: 0,
+    stride: (TEXTURE_SIZE + SAMPLER_SIZE) as u32,
+    count: 1,
+    kind: BindingKind::CombinedImageSampler,
+};
+
 impl Kind {
-    const COUNT: usize = 11;
+    const COUNT: usize = 17;
 
     const fn spirv(self) -> &'static [u8] {
         match self {
@@ -57,6 +82,25 @@ impl Kind {
             Kind::ImageCopy4 => include_bytes!(concat!(env!("OUT_DIR"), "/image_copy4.spv")),
             Kind::ImageCopy2 => include_bytes!(concat!(env!("OUT_DIR"), "/image_copy2.spv")),
             Kind::ImageCopy1 => include_bytes!(concat!(env!("OUT_DIR"), "/image_copy1.spv")),
+            Kind::Blit => include_bytes!(concat!(env!("OUT_DIR"), "/blit.spv")),
+            Kind::BlitSolid => include_bytes!(concat!(env!("OUT_DIR"), "/blit_solid.spv")),
+            Kind::BlitInteger => include_bytes!(concat!(env!("OUT_DIR"), "/blit_integer.spv")),
+            Kind::BlitSolidInteger => include_bytes!(concat!(env!("OUT_DIR"), "/blit_solid_integer.spv")),
+            Kind::Resolve => include_bytes!(concat!(env!("OUT_DIR"), "/resolve.spv")),
+            Kind::ResolveInteger => include_bytes!(concat!(env!("OUT_DIR"), "/resolve_integer.spv")),
+        }
+    }
+
+    /// What is bound to it.
+    const fn bindings(self) -> &'static [BindingLayout] {
+        match self {
+            Kind::Blit
+            | Kind::BlitSolid
+            | Kind::BlitInteger
+            | Kind::BlitSolidInteger
+            | Kind::Resolve
+            | Kind::ResolveInteger => &[SAMPLED],
+            _ => &[],
         }
     }
 }
@@ -114,7 +158,7 @@ impl Internal {
 fn upload(chip: Chip, gpu: &Arc<Gpu>, arena: &Arc<Arena>, kind: Kind) -> VkResult<Program> {
     let (words, _) = kind.spirv().as_chunks::<4>();
     let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
-    let binary = pipeline::own_shader(chip, &words).inspect_err(|_| {
+    let binary = pipeline::own_shader(chip, &words, kind.bindings()).inspect_err(|_| {
         debug::error(&format_args!("that was the driver's own shader {kind:?}"));
     })?;
     Program::upload(gpu, arena, &binary)

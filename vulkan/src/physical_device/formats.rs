@@ -8,7 +8,7 @@ use super::external;
 use crate::debug;
 use crate::entry;
 use crate::error::VkResult;
-use crate::image::{Description, Most, format};
+use crate::image::{Description, Most, format, pack};
 
 type Features = vk::FormatFeatureFlags2;
 
@@ -22,7 +22,10 @@ fn image_features(format: vk::Format, tiling: vk::ImageTiling) -> Features {
         return Features::empty();
     }
     let mut features = Features::TRANSFER_SRC | Features::TRANSFER_DST;
-    features |= Features::SAMPLED_IMAGE;
+    features |= Features::SAMPLED_IMAGE | Features::BLIT_SRC;
+    if planes.iter().all(|plane| pack::packing(*plane).is_some()) {
+        features |= Features::BLIT_DST;
+    }
     if first.filters() {
         features |= Features::SAMPLED_IMAGE_FILTER_LINEAR;
     }

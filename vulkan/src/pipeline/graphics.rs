@@ -38,6 +38,7 @@ use crate::image::{description, format};
 use crate::object;
 use crate::pipeline_layout::PipelineLayout;
 use crate::program::Program;
+use crate::render_pass::RenderPass;
 use crate::rendering::{AttachmentFormats, MAX_COLOUR};
 
 static OPTIONS: LazyLock<Arc<CompilerOptions>> =
@@ -402,6 +403,9 @@ unsafe fn formats(info: &vk::GraphicsPipelineCreateInfo<'_>) -> AttachmentFormat
     type Rendering<'a> = vk::PipelineRenderingCreateInfo<'a>;
     // SAFETY: the caller's promise.
     unsafe {
+        if let Some(pass) = object::get_optional::<RenderPass>(info.render_pass) {
+            return pass.formats(info.subpass);
+        }
         let Some(rendering) = entry::find::<Rendering<'_>>(info.p_next) else {
             return AttachmentFormats::default();
         };

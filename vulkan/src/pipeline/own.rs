@@ -3,7 +3,7 @@
 
 use agx_compiler::binary::ShaderBinary;
 use agx_uapi::Chip;
-use mesa_nir::ComputeLowering;
+use mesa_nir::{BindingLayout, ComputeLowering};
 
 use super::compile::{compile, print};
 use super::key::Source;
@@ -11,16 +11,23 @@ use super::{binary, disk_cache};
 use crate::error::VkResult;
 use crate::shader_module::Spirv;
 
-/// The binary of a shader without descriptors.
+/// The binary of a shader with so many bindings.
 ///
 /// # Errors
 /// As for a pipeline, with the compiler's message.
-pub(crate) fn own_shader(chip: Chip, words: &[u32]) -> VkResult<ShaderBinary> {
+pub(crate) fn own_shader(
+    chip: Chip,
+    words: &[u32],
+    bindings: &[BindingLayout],
+) -> VkResult<ShaderBinary> {
     let source = Source {
         spirv: Spirv::new(words),
         entry_point: "main",
         constants: Vec::new(),
-        lowering: ComputeLowering::default(),
+        lowering: ComputeLowering {
+            bindings: bindings.to_vec(),
+            ..ComputeLowering::default()
+        },
     };
     let key = source.key(chip);
     let disk = disk_cache::user_cache();

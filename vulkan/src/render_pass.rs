@@ -1,0 +1,570 @@
+// SPDX-License-Identifier: MIT
+//! VkRenderPass: attachments, subpasses, and when in the pass each attachment is loaded and stored.
+//!
+//! Every subpass becomes an instance of rendering of its own, between which attachments lie in memory. So
+//! input attachments are textures like any other, preserved attachments need nothing, and dependencies
+//! between subpasses are the barrier that follows every command. The first use of an attachment takes
+//! its load operation and the last its store operation; between them it is stored and loaded.
+
+use std::ffi::c_void;
+use std::ptr::NonNull;
+
+use agx_hw::format::Numeric;
+use arrayvec::ArrayVec;
+use ash::vk;
+
+use crate::debug;
+use crate::device::{self, Device};
+use crate::entry;
+use crate::error::VkResult;
+use crate::host::{HostAllocator, HostVec, OUT_OF_HOST};
+use crate::image::{ImageView, format};
+use crate::object::{self, Object};
+use crate::rendering::{AttachmentFormats, MAX_COLOUR, Rendering, Resolve, Target};
+
+/// A render pass.
+pub(crate) struct RenderPass {
+    attachments: HostVec<Attachment>,
+    subpasses: HostVec<Subpass>,
+}
+
+impl Object for RenderPass {
+    type Handle = vk::RenderPass;
+}
+
+/// An attachment, and which subpasses use it: the first and the last one.
+#[derive(Clone, Copy, Debug)]
+struct Attachment {
+    format: vk::Format,
+    samples: vk::SampleCountFlags,
+    /// Of colour and depth.
+    ops: Ops,
+    stencil_ops: Ops,
+    uses: Option<(u32, u32)>,
+}
+
+/// A load and a store operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Ops {
+    load: vk::AttachmentLoadOp,
+    store: vk::AttachmentStoreOp,
+}
+
+/// What a subpass renders to, by numbers of attachments.
+#[derive(Clone, Debug, Default)]
+struct Subpass {
+    colour: ArrayVec<Colour, MAX_COLOUR>,
+    depth_stencil: Option<u32>,
+    resolve: Option<DepthStencilResolve>,
+}
+
+/// A colour attachment of a subpass.
+#[derive(Clone, Copy, Debug)]
+struct Colour {
+    attachment: Option<u32>,
+    resolve: Option<u32>,
+}
+
+/// Where depth and stencil of a subpass are resolved to.
+#[derive(Clone, Copy, Debug)]
+struct DepthStencilResolve {
+    attachment: u32,
+    depth: vk::ResolveModeFlags,
+    stencil: vk::ResolveModeFlags,
+}
+
+/// How a subpass is described, whichever structure does it.
+struct Described<I, C, R> {
+    inputs: I,
+    colour: C,
+    /// As many as there are colour attachments, or none.
+    resolve: R,
+    depth_stencil: Option<u32>,
+    depth_stencil_resolve: Option<DepthStencilResolve>,
+}
+
+/// What an instance of a render pass is begun with.
+#[derive(Clone, Copy)]
+pub(crate) struct Begin<'a> {
+    pub(crate) area: vk::Rect2D,
+    pub(crate) layers: u32,
+    /// By attachment.
+    pub(crate) views: &'a [NonNull<ImageView>],
+    /// By attachment; there may be fewer.
+    pub(crate) clears: &'a [vk::ClearValue],
+}
+
+/// What a subpass becomes.
+pub(crate) struct Instances {
+    /// Before the subpass, an instance without draws: for attachments that the subpass resolves to in
+    /// part only, and that are to be cleared.
+    pub(crate) clears: Option<Rendering>,
+    pub(crate) subpass: Rendering,
+}
+
+fn refuse(why: &dyn std::fmt::Display, result: vk::Result) -> vk::Result {
+    debug::error(&format_args!("vkCreateRenderPass: {why}"));
+    result
+}
+
+impl Attachment {
+    /// The operations of a subpass that renders to it, of stencil or of the others.
+    fn ops(&self, subpass: u32, is_stencil: bool) -> Ops {
+        let own = match is_stencil {
+            true => self.stencil_ops,
+            false => self.ops,
+        };
+        let (first, last) = self.uses.unwrap_or((subpass, subpass));
+        Ops {
+            load: match subpass == first {
+                true => own.load,
+                false => vk::AttachmentLoadOp::LOAD,
+            },
+            store: match subpass == last {
+                true => own.store,
+                false => vk::AttachmentStoreOp::STORE,
+            },
+        }
+    }
+
+    fn has(&self, aspect: vk::ImageAspectFlags) -> bool {
+        format::aspects(self.format).contains(aspect)
+    }
+}
+
+/// How samples of a colour become one where nobody says it.
+fn colour_mode(format: vk::Format) -> vk::ResolveModeFlags {
+    let numeric = format::single(format).map(|format| format.encoding().numeric());
+    match numeric {
+        Some(Numeric::Uint | Numeric::Sint) => vk::ResolveModeFlags::SAMPLE_ZERO,
+        _ => vk::ResolveModeFlags::AVERAGE,
+    }
+}
+
+impl RenderPass {
+    fn with_room(
+        host: HostAllocator,
+        attachments: impl ExactSizeIterator<Item = Attachment>,
+        subpasses: usize,
+    ) -> VkResult<RenderPass> {
+        let mut this = RenderPass {
+            attachments: host.vec(),
+            subpasses: host.vec(),
+        };
+        let room = this.attachments.try_reserve_exact(attachments.len());
+        room.map_err(|_| OUT_OF_HOST)?;
+        for attachment in attachments {
+            if format::planes(attachment.format).is_empty() {
+                return Err(refuse(
+                    &format_args!("the hardware has no {:?}", attachment.format),
+                    vk::Result::ERROR_FORMAT_NOT_SUPPORTED,
+                ));
+            }
+            this.attachments.push(attachment);
+        }
+        let room = this.subpasses.try_reserve_exact(subpasses);
+        room.map_err(|_| OUT_OF_HOST)?;
+        Ok(this)
+    }
+
+    /// A reference to an attachment from the subpass that is being added.
+    fn refer(&mut self, attachment: u32) -> VkResult<Option<u32>> {
+        if attachment == vk::ATTACHMENT_UNUSED {
+            return Ok(None);
+        }
+        let subpass = self.subpasses.len() as u32;
+        let Some(found) = self.attachments.get_mut(attachment as usize) else {
+            return Err(refuse(
+                &format_args!("there is no attachment {attachment}"),
+                vk::Result::ERROR_UNKNOWN,
+            ));
+        };
+        let first = found.uses.map_or(subpass, |(first, _)| first);
+        found.uses = Some((first, subpass));
+        Ok(Some(attachment))
+    }
+
+    /// Adds a subpass, for which there is room.
+    fn add(
+        &mut self,
+        described: Described<
+            impl Iterator<Item = u32>,
+            impl ExactSizeIterator<Item = u32>,
+            impl Iterator<Item = u32>,
+        >,
+    ) -> VkResult {
+        for input in described.inputs {
+            self.refer(input)?;
+        }
+        let mut subpass = Subpass::default();
+        if described.colour.len() > MAX_COLOUR {
+            return Err(refuse(
+                &format_args!(
+                    "{} colour attachments, of {MAX_COLOUR} that a subpass can have",
+                    described.colour.len()
+                ),
+                vk::Result::ERROR_UNKNOWN,
+            ));
+        }
+        let mut resolve = described.resolve;
+        for attachment in described.colour {
+            let attachment = self.refer(attachment)?;
+            let to = resolve.next().unwrap_or(vk::ATTACHMENT_UNUSED);
+            subpass.colour.push(Colour {
+                attachment,
+                resolve: self.refer(to)?,
+            });
+        }
+        if let Some(attachment) = described.depth_stencil {
+            subpass.depth_stencil = self.refer(attachment)?;
+        }
+        if let Some(resolve) = described.depth_stencil_resolve
+            && self.refer(resolve.attachment)?.is_some()
+        {
+            subpass.resolve = Some(resolve);
+        }
+        debug_assert!(self.subpasses.len() < self.subpasses.capacity());
+        self.subpasses.push(subpass);
+        Ok(())
+    }
+
+    /// # Safety
+    /// The structure is valid.
+    unsafe fn new(
+        host: HostAllocator,
+        info: &vk::RenderPassCreateInfo<'_>,
+    ) -> VkResult<RenderPass> {
+        // SAFETY: the caller's promise, here and below.
+        unsafe {
+            let multiview = entry::find::<vk::RenderPassMultiviewCreateInfo<'_>>(info.p_next);
+            if let Some(multiview) = multiview {
+                let masks = entry::slice(multiview.p_view_masks, multiview.subpass_count);
+                masks.iter().copied().try_for_each(refuse_views)?;
+            }
+            let attachments = entry::slice(info.p_attachments, info.attachment_count);
+            let subpasses = entry::slice(info.p_subpasses, info.subpass_count);
+            let attachments = attachments.iter().map(|attachment| Attachment {
+                format: attachment.format,
+                samples: attachment.samples,
+                ops: Ops {
+                    load: attachment.load_op,
+                    store: attachment.store_op,
+                },
+                stencil_ops: Ops {
+                    load: attachment.stencil_load_op,
+                    store: attachment.stencil_store_op,
+                },
+                uses: None,
+            });
+            let mut this = RenderPass::with_room(host, attachments, subpasses.len())?;
+            for subpass in subpasses {
+                let number = |reference: &vk::AttachmentReference| reference.attachment;
+                let numbers = |array, count| entry::slice(array, count).iter().map(number);
+                this.add(Described {
+                    inputs: numbers(subpass.p_input_attachments, subpass.input_attachment_count),
+                    colour: numbers(subpass.p_color_attachments, subpass.color_attachment_count),
+                    resolve: numbers(subpass.p_resolve_attachments, subpass.color_attachment_count),
+                    depth_stencil: subpass.p_depth_stencil_attachment.as_ref().map(number),
+                    depth_stencil_resolve: None,
+                })?;
+            }
+            Ok(this)
+        }
+    }
+
+    /// # Safety
+    /// The structure is valid.
+    unsafe fn new2(
+        host: HostAllocator,
+        info: &vk::RenderPassCreateInfo2<'_>,
+    ) -> VkResult<RenderPass> {
+        // SAFETY: the caller's promise, here and below.
+        unsafe {
+            let attachments = entry::slice(info.p_attachments, info.attachment_count);
+            let subpasses = entry::slice(info.p_subpasses, info.subpass_count);
+            let attachments = attachments.iter().map(|attachment| Attachment {
+                format: attachment.format,
+                samples: attachment.samples,
+                ops: Ops {
+                    load: attachment.load_op,
+                    store: attachment.store_op,
+                },
+                stencil_ops: Ops {
+                    load: attachment.stencil_load_op,
+                    store: attachment.stencil_store_op,
+                },
+                uses: None,
+            });
+            let mut this = RenderPass::with_room(host, attachments, subpasses.len())?;
+            for subpass in subpasses {
+                refuse_views(subpass.view_mask)?;
+                let number = |reference: &vk::AttachmentReference2<'_>| reference.attachment;
+                let numbers = |array, count| entry::slice(array, count).iter().map(number);
+                this.add(Described {
+                    inputs: numbers(subpass.p_input_attachments, subpass.input_attachment_count),
+                    colour: numbers(subpass.p_color_attachments, subpass.color_attachment_count),
+                    resolve: numbers(subpass.p_resolve_attachments, subpass.color_attachment_count),
+                    depth_stencil: subpass.p_depth_stencil_attachment.as_ref().map(number),
+                    depth_stencil_resolve: depth_stencil_resolve(subpass.p_next),
+                })?;
+            }
+            Ok(this)
+        }
+    }
+
+    /// How many subpasses there are.
+    pub(crate) fn subpasses(&self) -> u32 {
+        self.subpasses.len() as u32
+    }
+
+    fn attachment(&self, number: Option<u32>) -> Option<&Attachment> {
+        self.attachments.get(number? as usize)
+    }
+
+    /// What a pipeline that is used in a subpass must know of its attachments; nothing for a subpass
+    /// that is not there.
+    pub(crate) fn formats(&self, subpass: u32) -> AttachmentFormats {
+        let mut formats = AttachmentFormats::default();
+        let Some(subpass) = self.subpasses.get(subpass as usize) else {
+            return formats;
+        };
+        let format = |number| {
+            let attachment = self.attachment(number);
+            attachment.map_or(vk::Format::UNDEFINED, |attachment| attachment.format)
+        };
+        formats.colour = subpass
+            .colour
+            .iter()
+            .map(|colour| format(colour.attachment))
+            .collect();
+        let (depth, stencil) = (vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL);
+        if let Some(attachment) = self.attachment(subpass.depth_stencil) {
+            if attachment.has(depth) {
+                formats.depth = attachment.format;
+            }
+            if attachment.has(stencil) {
+                formats.stencil = attachment.format;
+            }
+        }
+        formats
+    }
+
+    /// How many samples the attachments of a subpass have; nothing where there are none, so that it is
+    /// the pipeline that says it.
+    pub(crate) fn samples(&self, subpass: u32) -> Option<vk::SampleCountFlags> {
+        let subpass = self.subpasses.get(subpass as usize)?;
+        let colour = subpass.colour.iter().map(|colour| colour.attachment);
+        let mut all = colour.chain([subpass.depth_stencil]);
+        all.find_map(|number| Some(self.attachment(number)?.samples))
+    }
+
+    /// What a subpass becomes; nothing for one that is not there.
+    pub(crate) fn instances(&self, number: u32, begin: &Begin<'_>) -> Option<Instances> {
+        let subpass = self.subpasses.get(number as usize)?;
+        Some(Instances {
+            clears: self.clears(number, subpass, begin),
+            subpass: self.rendering(number, subpass, begin),
+        })
+    }
+
+    fn view(&self, number: Option<u32>, begin: &Begin<'_>) -> Option<NonNull<ImageView>> {
+        begin.views.get(number? as usize).copied()
+    }
+
+    /// An attachment as a target.
+    fn target(
+        &self,
+        number: Option<u32>,
+        begin: &Begin<'_>,
+        ops: impl FnOnce(&Attachment) -> Ops,
+        resolve: Option<Resolve>,
+    ) -> Option<Target> {
+        let ops = ops(self.attachment(number)?);
+        Some(Target {
+            view: self.view(number, begin)?,
+            load: ops.load,
+            store: ops.store,
+            clear: begin
+                .clears
+                .get(number? as usize)
+                .copied()
+                .unwrap_or_default(),
+            resolve,
+        })
+    }
+
+    fn rendering(&self, number: u32, subpass: &Subpass, begin: &Begin<'_>) -> Rendering {
+        let colour = subpass.colour.iter().map(|colour| {
+            let resolve = self
+                .view(colour.resolve, begin)
+                .zip(self.attachment(colour.attachment))
+                .map(|(view, attachment)| Resolve {
+                    view,
+                    mode: colour_mode(attachment.format),
+                });
+            self.target(
+                colour.attachment,
+                begin,
+                |attachment| attachment.ops(number, false),
+                resolve,
+            )
+        });
+        let aspect = |aspect| {
+            let attachment = self.attachment(subpass.depth_stencil)?;
+            if !attachment.has(aspect) {
+                return None;
+            }
+            let is_stencil = aspect == vk::ImageAspectFlags::STENCIL;
+            let resolve = subpass.resolve.and_then(|resolve| {
+                Some(Resolve {
+                    view: self.view(Some(resolve.attachment), begin)?,
+                    mode: self.resolve_mode(resolve, aspect)?,
+                })
+            });
+            let ops = |attachment: &Attachment| attachment.ops(number, is_stencil);
+            self.target(subpass.depth_stencil, begin, ops, resolve)
+        };
+        Rendering {
+            area: begin.area,
+            layers: begin.layers,
+            colour: colour.collect(),
+            depth: aspect(vk::ImageAspectFlags::DEPTH),
+            stencil: aspect(vk::ImageAspectFlags::STENCIL),
+        }
+    }
+
+    /// How an aspect is resolved; nothing if it is not.
+    fn resolve_mode(
+        &self,
+        resolve: DepthStencilResolve,
+        aspect: vk::ImageAspectFlags,
+    ) -> Option<vk::ResolveModeFlags> {
+        let mode = match aspect {
+            vk::ImageAspectFlags::STENCIL => resolve.stencil,
+            _ => resolve.depth,
+        };
+        let has = self.attachment(Some(resolve.attachment))?.has(aspect);
+        (has && mode != vk::ResolveModeFlags::NONE).then_some(mode)
+    }
+
+    /// The load operation of an attachment that is first used as what depth and stencil are resolved to,
+    /// as far as the resolve does not write it: modes may leave out one of the two.
+    fn clears(&self, number: u32, subpass: &Subpass, begin: &Begin<'_>) -> Option<Rendering> {
+        let resolve = subpass.resolve?;
+        let to = self.attachment(Some(resolve.attachment))?;
+        let aspect = |aspect| {
+            let is_stencil = aspect == vk::ImageAspectFlags::STENCIL;
+            let is_cleared =
+                to.has(aspect) && to.ops(number, is_stencil).load == vk::AttachmentLoadOp::CLEAR;
+            if !is_cleared || self.resolve_mode(resolve, aspect).is_some() {
+                return None;
+            }
+            let ops = |_: &Attachment| Ops {
+                load: vk::AttachmentLoadOp::CLEAR,
+                store: vk::AttachmentStoreOp::STORE,
+            };
+            self.target(Some(resolve.attachment), begin, ops, None)
+        };
+        let (depth, stencil) = (
+            aspect(vk::ImageAspectFlags::DEPTH),
+            aspect(vk::ImageAspectFlags::STENCIL),
+        );
+        (depth.is_some() || stencil.is_some()).then(|| Rendering {
+            area: begin.area,
+            layers: begin.layers,
+            colour: ArrayVec::new(),
+            depth,
+            stencil,
+        })
+    }
+}
+
+fn refuse_views(mask: u32) -> VkResult {
+    match mask {
+        0 => Ok(()),
+        mask => Err(refuse(
+            &format_args!("a view mask of {mask:#x}: multiview is not supported"),
+            vk::Result::ERROR_FEATURE_NOT_PRESENT,
+        )),
+    }
+}
+
+/// # Safety
+/// The chain is valid.
+unsafe fn depth_stencil_resolve(chain: *const c_void) -> Option<DepthStencilResolve> {
+    // SAFETY: the caller's promise, here and below.
+    unsafe {
+        let found = entry::find::<vk::SubpassDescriptionDepthStencilResolve<'_>>(chain)?;
+        let to = found.p_depth_stencil_resolve_attachment.as_ref()?;
+        Some(DepthStencilResolve {
+            attachment: to.attachment,
+            depth: found.depth_resolve_mode,
+            stencil: found.stencil_resolve_mode,
+        })
+    }
+}
+
+/// vkCreateRenderPass.
+pub(crate) unsafe extern "system" fn create_render_pass(
+    device: vk::Device,
+    info: *const vk::RenderPassCreateInfo<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    pass: *mut vk::RenderPass,
+) -> vk::Result {
+    entry::try_guard("vkCreateRenderPass", || {
+        // SAFETY: valid by the specification.
+        unsafe {
+            let host = object::get::<Device>(device).allocator(allocator);
+            *pass = object::create(host, RenderPass::new(host, &*info)?)?;
+        }
+        Ok(())
+    })
+}
+
+/// vkCreateRenderPass2.
+pub(crate) unsafe extern "system" fn create_render_pass2(
+    device: vk::Device,
+    info: *const vk::RenderPassCreateInfo2<'_>,
+    allocator: *const vk::AllocationCallbacks<'_>,
+    pass: *mut vk::RenderPass,
+) -> vk::Result {
+    entry::try_guard("vkCreateRenderPass2", || {
+        // SAFETY: valid by the specification.
+        unsafe {
+            let host = object::get::<Device>(device).allocator(allocator);
+            *pass = object::create(host, RenderPass::new2(host, &*info)?)?;
+        }
+        Ok(())
+    })
+}
+
+/// vkDestroyRenderPass.
+pub(crate) unsafe extern "system" fn destroy_render_pass(
+    device: vk::Device,
+    pass: vk::RenderPass,
+    allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    // SAFETY: null or a live handle that no one else uses, by the specification.
+    unsafe { device::destroy_object::<RenderPass>("vkDestroyRenderPass", device, pass, allocator) };
+}
+
+/// vkGetRenderAreaGranularity: of what a tile is not wholly inside must be loaded, to be stored as it was.
+/// Tiles are at most 32 pixels wide and high, and smaller ones divide those.
+pub(crate) unsafe extern "system" fn get_render_area_granularity(
+    _device: vk::Device,
+    _pass: vk::RenderPass,
+    granularity: *mut vk::Extent2D,
+) {
+    entry::guard("vkGetRenderAreaGranularity", || {
+        // SAFETY: valid by the specification.
+        unsafe {
+            *granularity = vk::Extent2D {
+                width: 32,
+                height: 32,
+            };
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests;
