@@ -88,11 +88,10 @@ pub(super) fn fetch(inputs: &Inputs<'_>) -> [Lanes; 4] {
         inside &= same;
         let texels = surface.texels(inputs.memory, plane, inside, &position, &sample);
         let texels = swizzle(view, &texels);
+        let inside = Lanes::from_mask(inside);
         for c in 0..4 {
             for lane in 0..LANES {
-                if inside >> lane & 1 == 1 {
-                    out[c].0[lane] = texels[c].0[lane];
-                }
+                out[c].0[lane] |= texels[c].0[lane] & inside.0[lane];
             }
         }
     }

@@ -2,6 +2,7 @@
 //! The texture unit: instructions run on the rig, against models of their own.
 
 mod bench;
+mod examples;
 mod fetch;
 mod filter;
 mod format;
