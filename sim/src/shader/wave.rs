@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! A SIMD group: its registers, its masks, and the loop that executes it.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::control::Scope;
@@ -62,6 +63,9 @@ pub struct Wave<'g> {
     pub atomic_result: Option<Lanes>,
     /// Each lane's scratch frame: word w of lane l is at `w * 32 + l`. Grows on use.
     pub scratch: Vec<u32>,
+    /// In strict mode, addresses of elements that image stores wrote since the last texture fence: loads
+    /// do not see them yet (isa-4, 2.1).
+    pub unfenced: RefCell<HashSet<u64>>,
     publications: Option<Box<[Lanes; PUBLICATIONS]>>,
     /// What the launch blocks said, in a launch program.
     pub launch: super::control::LaunchState,
@@ -108,6 +112,7 @@ impl<'g> Wave<'g> {
             fault: None,
             atomic_result: None,
             scratch: Vec::new(),
+            unfenced: RefCell::default(),
             publications: None,
             launch: super::control::LaunchState::default(),
             dirty: 0,
@@ -136,6 +141,7 @@ impl<'g> Wave<'g> {
         self.simd_group = simd_group;
         self.fault = None;
         self.scratch.fill(0);
+        self.unfenced.get_mut().clear();
         self.atomic_result = None;
         if let Some(words) = &mut self.publications {
             words.fill(Lanes::ZERO);

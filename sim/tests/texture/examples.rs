@@ -135,6 +135,58 @@ fn two_samples_of_one_block() {
     );
 }
 
+/// A store and a load of one texel: strict mode wants a texture fence between them.
+#[test]
+fn stores_are_fenced() {
+    let texels = Texels::new(0x4000);
+    let texture = Texture::linear(Format::R32Uint, 32, 4, TEXELS, 128);
+    let from = StoreFrom::Shader;
+    let store = Store::linear(Format::R32Uint, from, 32, 4, TEXELS, 128).unwrap();
+    // Bundles read p0.. late, so the fetch has a block of its own.
+    let program = |fence: &str, row: u32| {
+        let mut text = String::new();
+        for (word, register) in [(0, 10), (1, 11), (2, 12), (8, 10), (9, 13), (11, 11)] {
+            text += &format!("or.10 p{word}, r{register}, r{register}, slot=1\n");
+        }
+        text += &format!(
+            "or.10 r90, r90, r90, wait=1\nimage_store.2d p0, img1\n{fence}
+            texture.2d_fetch.load r0, p8, tex0, samp0, sel=0, slot=1
+            or.10 r90, r90, r90, wait=1\n"
+        );
+        let mut rig = Rig::new(&text);
+        rig.pointer(0, DATA + TEXTURES as u64);
+        rig.pointer(1, DATA + SAMPLERS as u64);
+        let mut slot = [0; 32];
+        texture.pack(&mut slot).unwrap();
+        rig.write_bytes(TEXTURES, &slot);
+        store.pack(&mut slot).unwrap();
+        rig.write_bytes(TEXTURES + 32, &slot);
+        Sampler::fetch().pack(&mut slot).unwrap();
+        rig.write_bytes(SAMPLERS, &slot);
+        rig.more.push(texels.region());
+        rig.strict = true;
+        rig.run(
+            |wave| {
+                wave.gprs[10] = Lanes::from_fn(|lane| lane as u32);
+                wave.gprs[11] = Lanes::ZERO;
+                wave.gprs[12] = Lanes::splat(77);
+                wave.gprs[13] = Lanes::splat(row);
+            },
+            |wave, exit| match exit {
+                agx_sim::shader::Exit::Stop => Ok(wave.gprs[0].0[9]),
+                agx_sim::shader::Exit::Fault(fault) => Err(fault.kind.to_string()),
+                exit => panic!("{exit:?}"),
+            },
+        )
+    };
+    let fence = ".bytes 07 14 54 50 06 00\n.bytes 07 04 54 d0 06 00";
+    assert_eq!(program(fence, 0), Ok(77));
+    // Another row needs none.
+    assert_eq!(program("", 1), Ok(0));
+    let why = program("", 0).unwrap_err();
+    assert!(why.contains("no texture fence"), "{why}");
+}
+
 /// A sum over results of all kinds of filters, formats and modes.
 fn results() -> Vec<String> {
     let mut lines = Vec::new();
@@ -214,7 +266,10 @@ fn levels_agree() {
         .unwrap();
     assert!(child.status.success(), "{child:?}");
     let text = String::from_utf8(child.stdout).unwrap();
-    let portable: Vec<&str> = text.lines().filter_map(|l| l.strip_prefix("sum ")).collect();
+    let portable: Vec<&str> = text
+        .lines()
+        .filter_map(|l| l.strip_prefix("sum "))
+        .collect();
     let best = results();
     assert_eq!(portable, best);
     assert_eq!(best.len(), 28);
