@@ -2,6 +2,8 @@
 //! Triangles against the reference: coverage of every sample, values with and without perspective, and
 //! meshes that cover every sample once.
 
+#![allow(unreachable_pub)]
+
 use agx_hw::coefficient::Interpolation;
 use agx_hw::format::Format;
 use agx_hw::launcher::Samples;
