@@ -186,6 +186,8 @@ pub struct Studio {
     pub state: Memory,
     pub data: Memory,
     pub images: Memory,
+    /// Memory that only some tests have.
+    pub extra: Vec<Memory>,
     next_block: u32,
     pub size: [u16; 2],
     pub layers: u16,
@@ -240,6 +242,7 @@ impl Studio {
             state: Memory::new(STATE, 0x40_0000, false),
             data: Memory::new(DATA, 0x80_0000, true),
             images: Memory::new(IMAGES, image_bytes, true),
+            extra: Vec::new(),
             next_block: BlockOffset::FIRST.get(),
             size,
             layers: 1,
@@ -278,13 +281,22 @@ impl Studio {
 
     /// A launcher with its root table.
     fn launcher(&mut self, root: Graphics, make: impl FnOnce(u64) -> Launcher) -> LauncherAddress {
-        let table = self.heap.reserve(0x100, 64);
-        let at = self.heap.reserve(0x100, 64);
         let mut bytes = [0; 0x100];
         root.pack(&mut bytes).unwrap();
-        self.heap.write(table, &bytes);
+        self.launcher_with(&bytes, make)
+    }
+
+    /// A launcher with these bytes as its root table.
+    pub fn launcher_with(
+        &mut self,
+        root: &[u8; 0x100],
+        make: impl FnOnce(u64) -> Launcher,
+    ) -> LauncherAddress {
+        let table = self.heap.reserve(0x100, 64);
+        let at = self.heap.reserve(0x200, 64);
+        self.heap.write(table, root);
         let address = LauncherAddress::new(CodeAddress::new(at).unwrap()).unwrap();
-        let mut bytes = [0; 0x100];
+        let mut bytes = [0; 0x200];
         make(table).pack(address, &mut bytes).unwrap();
         self.heap.write(at, &bytes);
         address
@@ -508,6 +520,11 @@ impl Studio {
             ..Graphics::default()
         };
         let fragment = self.fragment_launcher(setup.fragment, root);
+        self.draw_with(setup, vertex, fragment);
+    }
+
+    /// The same with launchers of the caller's own.
+    pub fn draw_with(&mut self, setup: &Setup, vertex: LauncherAddress, fragment: LauncherAddress) {
         let table = Table::new(&Inputs {
             scalars: &setup.interpolation,
             provoking: setup.provoking,

@@ -13,8 +13,8 @@ use super::{Selector, visit};
 use crate::error::Error;
 use crate::ir::{
     COVERAGE_REGISTER, Coverage, DepthStore, Derivative, InterpPos, Iter, IterFlat, Project,
-    Publish, PublishDepth, Sfu, SfuOp, SfuType, Src, TileAccess, TileFence, TileLoad, TileStore,
-    Tuple, Value, VertexOut,
+    Publish, PublishDepth, Sfu, SfuOp, SfuType, Src, SysReg, TileAccess, TileFence, TileLoad,
+    TileStore, Tuple, Value, VertexOut,
 };
 
 /// Publications that texture operations use.
@@ -44,6 +44,10 @@ pub(super) struct Stage {
     colours: bool,
     /// It changes coverage.
     coverage: bool,
+    /// It interpolates at centroids.
+    centroids: bool,
+    /// The coverage register as it is at the start, where centroids want it.
+    covered: Option<Src>,
 }
 
 impl Stage {
@@ -52,6 +56,8 @@ impl Stage {
             textures: false,
             colours: false,
             coverage: false,
+            centroids: false,
+            covered: None,
         };
         visit(&program.body, &mut |instr| match instr {
             NirInstr::Tex(Tex {
@@ -63,6 +69,7 @@ impl Stage {
                     stage.colours = true;
                 }
                 IntrinsicOp::sample_mask_agx | IntrinsicOp::store_zs_agx => stage.coverage = true,
+                IntrinsicOp::load_barycentric_centroid => stage.centroids = true,
                 _ => {}
             },
             _ => {}
@@ -85,6 +92,17 @@ impl Selector<'_> {
                 what: ACCESS_COLOUR,
             });
         }
+        if self.stage.centroids {
+            self.stage.covered = Some(self.coverage_register());
+        }
+    }
+
+    fn coverage_register(&mut self) -> Src {
+        self.make(|dst| SysReg {
+            dst: dst.into(),
+            number: COVERAGE_REGISTER,
+            narrow: false,
+        })
     }
 
     /// What stands at its end.
@@ -100,7 +118,13 @@ impl Selector<'_> {
             // isa-3, 1.4.
             IntrinsicOp::load_vertex_id => self.system(intrinsic, 0xdd, false),
             IntrinsicOp::load_instance_id => self.system(intrinsic, 0xd8, false),
-            IntrinsicOp::load_sample_mask_in => self.system(intrinsic, COVERAGE_REGISTER, false),
+            IntrinsicOp::load_sample_mask_in => match self.stage.covered {
+                Some(covered) => {
+                    self.define(&result(intrinsic)?, [covered]);
+                    Ok(())
+                }
+                None => self.system(intrinsic, COVERAGE_REGISTER, false),
+            },
             IntrinsicOp::load_layer_id => self.system(intrinsic, 0xc3, false),
             IntrinsicOp::load_back_face_agx => self.system(intrinsic, 0xc5, false),
             IntrinsicOp::load_barycentric_pixel
@@ -163,11 +187,10 @@ impl Selector<'_> {
         let pos = match intrinsic.op {
             IntrinsicOp::load_barycentric_pixel => None,
             IntrinsicOp::load_barycentric_centroid => {
-                let coverage = self.make(|dst| crate::ir::SysReg {
-                    dst: dst.into(),
-                    number: COVERAGE_REGISTER,
-                    narrow: false,
-                });
+                let coverage = match self.stage.covered {
+                    Some(covered) => covered,
+                    None => self.coverage_register(),
+                };
                 Some(self.interp_pos(coverage, false))
             }
             _ => {

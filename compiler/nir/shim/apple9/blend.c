@@ -99,7 +99,7 @@ component(struct blender *l, const struct cortland_blend_equation *equation, uns
       return nir_fmax(b, l->src[c], l->dst[c]);
    nir_def *src = times(l, l->src[c], equation->src, c), *dst = times(l, l->dst[c], equation->dst, c);
    if (equation->op == CORTLAND_BLEND_REVERSE_SUBTRACT)
-      SWAP(src, dst);
+      apple9_swap(&src, &dst);
    if (equation->op != CORTLAND_BLEND_ADD && dst)
       dst = nir_fneg(b, dst);
    if (src && dst)

@@ -53,6 +53,8 @@ apple9_prepare_io(nir_shader *s)
       }
    }
    nir_split_per_member_structs(s);
+   /* Of built-in blocks most members are not used. */
+   nir_remove_dead_variables(s, nir_var_shader_in | nir_var_shader_out, NULL);
    nir_split_var_copies(s);
    nir_lower_var_copies(s);
    nir_lower_clip_cull_distance_arrays(s);

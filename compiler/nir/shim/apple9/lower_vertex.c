@@ -85,7 +85,7 @@ load_components(nir_builder *b, const struct cortland_attribute *a)
          c[i] = has_sign ? nir_ishr_imm(b, top, 32 - ten[i]) : nir_ushr_imm(b, top, 32 - ten[i]);
       }
       if (a->packing == CORTLAND_PACKING_A2R10G10B10)
-         SWAP(c[0], c[2]);
+         apple9_swap(&c[0], &c[2]);
       return nir_vec(b, c, 4);
    }
    default:
@@ -99,7 +99,7 @@ load_components(nir_builder *b, const struct cortland_attribute *a)
       c[i] = has_sign ? nir_i2i32(b, narrow) : nir_u2u32(b, narrow);
    }
    if (a->packing == CORTLAND_PACKING_BGR)
-      SWAP(c[0], c[2]);
+      apple9_swap(&c[0], &c[2]);
    return nir_vec(b, c, a->components);
 }
 

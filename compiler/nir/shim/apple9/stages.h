@@ -41,6 +41,14 @@ struct apple9_place apple9_place_of(nir_intrinsic_instr *intrin);
 /* Words from what a root pointer points to. */
 nir_def *apple9_load_root(nir_builder *b, enum cortland_root root, unsigned offset, unsigned words);
 
+static inline void
+apple9_swap(nir_def **a, nir_def **b)
+{
+   nir_def *old = *a;
+   *a = *b;
+   *b = old;
+}
+
 /* Words of a sample's record that the attachment takes. */
 unsigned apple9_tile_words(const struct cortland_attachment *a);
 bool apple9_is_integer_colour(const struct cortland_attachment *a);

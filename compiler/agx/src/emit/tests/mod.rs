@@ -9,5 +9,6 @@ mod encoding;
 mod model;
 mod operations;
 mod random;
+mod stage;
 mod straight;
 mod texture;

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+//! Discards, sample masks, alpha to coverage, depth, input attachments, shading of samples.
+
+use agx_hw::launcher::Samples;
+
+use crate::pipeline::{COVER, Draw, Scene, format};
+use crate::studio::count;
+
+const ALL: [Samples; 3] = [Samples::One, Samples::Two, Samples::Four];
+
+fn scene(samples: Samples) -> Scene {
+    Scene::new([16, 16], samples, &[format("R32_UINT")], [7; 4])
+}
+
+fn word(scene: &Scene, x: u32, y: u32, sample: u8) -> u32 {
+    u32::from_le_bytes(scene.texel(0, x, y, sample).try_into().unwrap())
+}
+
+/// Draws it and asks for every sample of every pixel.
+fn each(samples: Samples, draw: &Draw, mut expected: impl FnMut(u32, u32, u8) -> u32) {
+    let mut scene = scene(samples);
+    scene.draw(draw, |_| {});
+    scene.render();
+    for y in 0..16 {
+        for x in 0..16 {
+            for sample in 0..count(samples) as u8 {
+                let got = word(&scene, x, y, sample);
+                assert_eq!(got, expected(x, y, sample), "{samples:?}: {x} {y} {sample}");
+            }
+        }
+    }
+}
+
+#[test]
+fn discards() {
+    let kill = "layout(location = 0) out uint o;
+        void main() { uvec2 p = uvec2(gl_FragCoord.xy); if ((p.x + p.y) % 3 == 0) discard; o = p.x; }";
+    let in_loop = "layout(location = 0) out uint o;
+        void main() {
+            uvec2 p = uvec2(gl_FragCoord.xy);
+            uint n = 0;
+            for (;;) {
+                if (n == p.x) break;
+                if (n * n == p.y) discard;
+                n++;
+            }
+            o = n;
+        }";
+    for samples in ALL {
+        each(samples, &Draw::new(COVER, kill), |x, y, _| {
+            if (x + y) % 3 == 0 { 7 } else { x }
+        });
+        each(samples, &Draw::new(COVER, in_loop), |x, y, _| {
+            if (0..x).any(|n| n * n == y) { 7 } else { x }
+        });
+    }
+}
+
+#[test]
+fn demoted_invocations_go_on_as_helpers() {
+    let text = "#extension GL_EXT_demote_to_helper_invocation : require
+        layout(location = 0) out uint o;
+        void main() {
+            uvec2 p = uvec2(gl_FragCoord.xy);
+            bool before = helperInvocationEXT();
+            float f = p.x * p.x;
+            if (p.x % 2 == 1) demote;
+            // The neighbour still takes part.
+            o = uint(dFdx(f)) * 4u + (helperInvocationEXT() ? 2u : 0u) + (before ? 1u : 0u);
+        }";
+    for samples in ALL {
+        each(samples, &Draw::new(COVER, text), |x, _, _| {
+            if x % 2 == 1 {
+                7
+            } else {
+                ((x + 1) * (x + 1) - x * x) * 4
+            }
+        });
+    }
+}
+
+#[test]
+fn masks_of_samples() {
+    let out = "layout(location = 0) out uint o;
+        void main() { uvec2 p = uvec2(gl_FragCoord.xy); gl_SampleMask[0] = int(p.x); o = p.y + 100; }";
+    let masked = "layout(location = 0) out uint o; void main() { o = gl_SampleMaskIn[0]; }";
+    for samples in ALL {
+        each(samples, &Draw::new(COVER, out), |x, y, s| {
+            if x >> s & 1 == 1 { y + 100 } else { 7 }
+        });
+        for mask in [0, 1, 2, 5, 10] {
+            let mut draw = Draw::new(COVER, masked);
+            draw.lowering.sample_mask = mask;
+            let all = (1 << count(samples)) - 1;
+            each(samples, &draw, |_, _, s| {
+                if mask >> s & 1 == 1 { mask & all } else { 7 }
+            });
+        }
+    }
+}
+
+#[test]
+fn alpha_to_coverage() {
+    let text = "layout(location = 0) out vec4 o; void main() { o = vec4(1, 1, 1, gl_FragCoord.x / 16.0); }";
+    for samples in ALL {
+        for one in [false, true] {
+            let mut scene = Scene::new([16, 16], samples, &[format("R32G32B32A32_SFLOAT")], [0; 4]);
+            let mut draw = Draw::new(COVER, text);
+            draw.lowering.alpha_to_coverage = true;
+            draw.lowering.alpha_to_one = one;
+            scene.draw(&draw, |_| {});
+            scene.render();
+            for x in 0..16u32 {
+                let alpha = (x as f32 + 0.5) / 16.0;
+                let covered = (alpha * count(samples) as f32 + 0.5) as u32;
+                for sample in 0..count(samples) {
+                    let got = scene.floats(0, x, 3, sample as u8);
+                    let written = if one { 1.0 } else { alpha };
+                    let expected = if sample < covered {
+                        [1.0, written]
+                    } else {
+                        [0.0, 0.0]
+                    };
+                    assert_eq!([got[0], got[3]], expected, "{samples:?} {x} {sample}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn shaders_for_each_sample() {
+    let text = "layout(location = 0) out uint o;
+        void main() {
+            uvec2 p = uvec2(gl_FragCoord.xy);
+            if (gl_SampleID == 1 && p.x == 3) discard;
+            o = p.x + 100u * gl_SampleID + 1000u * gl_SampleMaskIn[0];
+        }";
+    for samples in ALL {
+        each(samples, &Draw::new(COVER, text), |x, _, s| {
+            let s = u32::from(s);
+            if s == 1 && x == 3 {
+                7
+            } else {
+                x + 100 * s + 1000 * (1 << s)
+            }
+        });
+    }
+    // Asked for by the pipeline.
+    let plain =
+        "layout(location = 0) out uint o; void main() { o = uint(gl_FragCoord.x * 1000.0); }";
+    let mut draw = Draw::new(COVER, plain);
+    draw.lowering.sample_shading = true;
+    each(Samples::Four, &draw, |x, _, s| {
+        x * 1000 + [375, 875, 125, 625][usize::from(s)]
+    });
+}
+
+#[test]
+fn input_attachments_are_read_in_the_tile() {
+    let first = "layout(location = 0) out uint o; void main() { o = uint(gl_FragCoord.x); }";
+    let second = "layout(input_attachment_index = 2, set = 0, binding = 0) uniform usubpassInput i;
+        layout(location = 0) out uint o;
+        void main() { o = subpassLoad(i).x * 3u + 1u; }";
+    let mut scene = scene(Samples::One);
+    scene.draw(&Draw::new(COVER, first), |_| {});
+    scene.draw(&Draw::new(COVER, second), |attachments| {
+        attachments[0].as_mut().unwrap().input = Some(2);
+    });
+    scene.render();
+    for x in 0..16 {
+        assert_eq!(word(&scene, x, 5, 0), x * 3 + 1);
+    }
+}
