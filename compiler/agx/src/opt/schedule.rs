@@ -171,7 +171,10 @@ impl MemoryOrder {
                 return;
             }
             Instr::Publish(op) => {
-                self.publications.entry(op.word).or_default().write(i, before);
+                self.publications
+                    .entry(op.word)
+                    .or_default()
+                    .write(i, before);
                 return;
             }
             Instr::Texture(op) => {

@@ -39,7 +39,10 @@ pub(super) fn bundle(op: &Texture, ctx: &Context) -> Result<Machine> {
     } = op.bundle;
     let wanted = if gather.is_some() { 15 } else { mask };
     if op.dst.len() != wanted.count_ones() as usize {
-        return Err(format!("{} registers for the components {wanted:#b}", op.dst.len()));
+        return Err(format!(
+            "{} registers for the components {wanted:#b}",
+            op.dst.len()
+        ));
     }
     // A gather has the component where others have the selector of results.
     let selector = match gather {

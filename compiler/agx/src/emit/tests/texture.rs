@@ -54,68 +54,196 @@ fn bundles_are_those_of_the_reference() {
     let plain = PLAIN;
     let fetch = Bundle { kind: 0, ..plain };
     for (first, bundle, waits, slot, expected) in [
-        (0, plain, &[1][..], 1, "05 80 0c b8 b0 00 00 00 00 00 10 00 01 00"),
+        (
+            0,
+            plain,
+            &[1][..],
+            1,
+            "05 80 0c b8 b0 00 00 00 00 00 10 00 01 00",
+        ),
         (
             8,
-            Bundle { mode: 0x0100, params: 4, texture: 3, sampler: 2, ..plain },
+            Bundle {
+                mode: 0x0100,
+                params: 4,
+                texture: 3,
+                sampler: 2,
+                ..plain
+            },
             &[1],
             2,
             "45 8c 0c b8 b1 24 00 01 80 00 10 00 01 00",
         ),
         (
             8,
-            Bundle { mode: 0x0004, params: 4, texture: 3, sampler: 2, ..plain },
+            Bundle {
+                mode: 0x0004,
+                params: 4,
+                texture: 3,
+                sampler: 2,
+                ..plain
+            },
             &[1],
             2,
             "45 8c 0c b8 b1 24 04 00 80 00 10 00 01 00",
         ),
         (
             0,
-            Bundle { mode: 0x0104, mask: 7, params: 8, sampler: 1, ..plain },
+            Bundle {
+                mode: 0x0104,
+                mask: 7,
+                params: 8,
+                sampler: 1,
+                ..plain
+            },
             &[1],
             3,
             "05 80 0c b1 b0 48 04 01 00 01 10 00 01 00",
         ),
-        (6, Bundle { mask: 12, ..plain }, &[1], 1, "35 80 0c b8 90 00 00 00 00 00 50 00 01 00"),
-        (0, Bundle { mode: 0x2188, ..plain }, &[1], 1, "05 80 0c b8 b0 00 88 21 00 00 10 00 01 00"),
-        (0, Bundle { mode: 0x0300, ..plain }, &[1], 1, "05 80 0c b8 b0 00 00 03 00 00 10 00 01 00"),
+        (
+            6,
+            Bundle { mask: 12, ..plain },
+            &[1],
+            1,
+            "35 80 0c b8 90 00 00 00 00 00 50 00 01 00",
+        ),
+        (
+            0,
+            Bundle {
+                mode: 0x2188,
+                ..plain
+            },
+            &[1],
+            1,
+            "05 80 0c b8 b0 00 88 21 00 00 10 00 01 00",
+        ),
+        (
+            0,
+            Bundle {
+                mode: 0x0300,
+                ..plain
+            },
+            &[1],
+            1,
+            "05 80 0c b8 b0 00 00 03 00 00 10 00 01 00",
+        ),
         (
             4,
-            Bundle { mode: 0x24a0, mask: 1, params: 8, texture: 1, sampler: 5, ..fetch },
+            Bundle {
+                mode: 0x24a0,
+                mask: 1,
+                params: 8,
+                texture: 1,
+                sampler: 5,
+                ..fetch
+            },
             &[1],
             1,
             "25 80 0c a1 92 00 a0 24 80 01 00 00 01 00",
         ),
         (
             40,
-            Bundle { mode: 0x0528, mask: 1, params: 28, texture: 15, sampler: 16, ..fetch },
+            Bundle {
+                mode: 0x0528,
+                mask: 1,
+                params: 28,
+                texture: 15,
+                sampler: 16,
+                ..fetch
+            },
             &[1],
             6,
             "45 bc 4c a3 98 b4 28 05 80 00 00 00 01 00",
         ),
-        (0, Bundle { mode: 0x1480, ..fetch }, &[1], 1, "05 80 0c b8 b0 00 80 14 00 00 00 00 01 00"),
-        (0, Bundle { texture: 37, ..plain }, &[1], 1, "05 90 0c b8 b0 00 00 00 90 00 10 00 01 00"),
-        (0, Bundle { texture: 100, ..plain }, &[1], 1, "05 90 0c b8 b0 00 00 00 30 00 10 00 01 00"),
-        (0, Bundle { gather: Some(0), ..fetch }, &[1], 1, "05 80 0c a4 90 00 00 00 00 00 00 00 01 00"),
-        (0, Bundle { gather: Some(3), ..fetch }, &[1], 1, "05 80 0c bc 90 00 00 00 00 00 00 00 01 00"),
         (
             0,
-            Bundle { mode: 0x0201, gather: Some(0), offset: [3, -2], ..fetch },
+            Bundle {
+                mode: 0x1480,
+                ..fetch
+            },
+            &[1],
+            1,
+            "05 80 0c b8 b0 00 80 14 00 00 00 00 01 00",
+        ),
+        (
+            0,
+            Bundle {
+                texture: 37,
+                ..plain
+            },
+            &[1],
+            1,
+            "05 90 0c b8 b0 00 00 00 90 00 10 00 01 00",
+        ),
+        (
+            0,
+            Bundle {
+                texture: 100,
+                ..plain
+            },
+            &[1],
+            1,
+            "05 90 0c b8 b0 00 00 00 30 00 10 00 01 00",
+        ),
+        (
+            0,
+            Bundle {
+                gather: Some(0),
+                ..fetch
+            },
+            &[1],
+            1,
+            "05 80 0c a4 90 00 00 00 00 00 00 00 01 00",
+        ),
+        (
+            0,
+            Bundle {
+                gather: Some(3),
+                ..fetch
+            },
+            &[1],
+            1,
+            "05 80 0c bc 90 00 00 00 00 00 00 00 01 00",
+        ),
+        (
+            0,
+            Bundle {
+                mode: 0x0201,
+                gather: Some(0),
+                offset: [3, -2],
+                ..fetch
+            },
             &[1],
             1,
             "05 80 0c a4 90 00 01 02 00 18 00 00 01 0e",
         ),
-        (0, Bundle { last: false, ..plain }, &[1], 2, "05 80 0c 18 b0 24 00 00 00 00 10 00 01 00"),
+        (
+            0,
+            Bundle {
+                last: false,
+                ..plain
+            },
+            &[1],
+            2,
+            "05 80 0c 18 b0 24 00 00 00 00 10 00 01 00",
+        ),
     ] {
         let instr = texture(first, bundle);
-        assert_eq!(bytes(&instr, waits, slot, RegSet::EMPTY), expected, "{instr}");
+        assert_eq!(
+            bytes(&instr, waits, slot, RegSet::EMPTY),
+            expected,
+            "{instr}"
+        );
     }
 }
 
 #[test]
 fn publications_and_the_helper_for_cubes_are_those_of_the_reference() {
     let publish = Publish { src: r(5), word: 3 }.into();
-    assert_eq!(bytes(&publish, &[], 1, RegSet::of(5)), "3b 0b 3f 0b 42 08 00 00 00 00");
+    assert_eq!(
+        bytes(&publish, &[], 1, RegSet::of(5)),
+        "3b 0b 3f 0b 42 08 00 00 00 00"
+    );
     let face = CubeFace {
         dst: [d(3), d(4)],
         x: r(0),
@@ -155,8 +283,18 @@ fn emitted(instrs: Vec<Instr>) -> Vec<(FormId, SlotMask, Option<u8>)> {
 fn a_block_is_complete_before_it_is_read_and_read_before_it_is_overwritten() {
     let publish = |word, src| Publish { src: r(src), word }.into();
     let found = emitted(vec![
-        SysReg { dst: d(0), number: 0xa0, narrow: false }.into(),
-        SysReg { dst: d(1), number: 0xa1, narrow: false }.into(),
+        SysReg {
+            dst: d(0),
+            number: 0xa0,
+            narrow: false,
+        }
+        .into(),
+        SysReg {
+            dst: d(1),
+            number: 0xa1,
+            narrow: false,
+        }
+        .into(),
         publish(0, 0),
         publish(1, 1),
         texture(4, Bundle { mask: 1, ..PLAIN }),
@@ -165,11 +303,19 @@ fn a_block_is_complete_before_it_is_read_and_read_before_it_is_overwritten() {
         texture(5, Bundle { mask: 1, ..PLAIN }),
         super::build::iadd(6, 4, 5),
     ]);
-    let bundles: Vec<_> = (0..found.len()).filter(|i| found[*i].0 == FormId::Tex).collect();
-    let [first, second] = bundles[..] else { panic!("{found:?}") };
+    let bundles: Vec<_> = (0..found.len())
+        .filter(|i| found[*i].0 == FormId::Tex)
+        .collect();
+    let [first, second] = bundles[..] else {
+        panic!("{found:?}")
+    };
     for bundle in [first, second] {
         assert_eq!(found[bundle].1, SlotMask::of(1), "{found:?}");
-        let exports = found[..bundle].iter().rev().take_while(|i| i.0 == FormId::Logic).take(2);
+        let exports = found[..bundle]
+            .iter()
+            .rev()
+            .take_while(|i| i.0 == FormId::Logic)
+            .take(2);
         assert!(exports.clone().count() == 2 && exports.clone().all(|e| e.2 == Some(1)));
     }
     // The first of the exports behind it waits for the bundle, on whatever slot that completes.
@@ -177,5 +323,8 @@ fn a_block_is_complete_before_it_is_read_and_read_before_it_is_overwritten() {
     let waits = found[first + 1..second].iter().any(|i| i.1.contains(slot));
     assert!(waits && slot != 1, "{found:?}");
     let last = found[second].2.expect("a slot");
-    assert!(found[second + 1..].iter().any(|i| i.1.contains(last)), "{found:?}");
+    assert!(
+        found[second + 1..].iter().any(|i| i.1.contains(last)),
+        "{found:?}"
+    );
 }
