@@ -24,16 +24,20 @@ const SHIM: &[&str] = &[
     "shim/unsupported.c",
     "shim/export.c",
     "shim/apple9/any_format.c",
+    "shim/apple9/blend.c",
     "shim/apple9/check.c",
     "shim/apple9/filter.c",
     "shim/apple9/hoist.c",
+    "shim/apple9/implicit_lod.c",
     "shim/apple9/opt_index.c",
     "shim/apple9/opt_rotate.c",
     "shim/apple9/lower.c",
     "shim/apple9/lower_access.c",
     "shim/apple9/lower_alu.c",
     "shim/apple9/lower_descriptors.c",
+    "shim/apple9/lower_fragment.c",
     "shim/apple9/lower_images.c",
+    "shim/apple9/lower_io.c",
     "shim/apple9/lower_jumps.c",
     "shim/apple9/lower_memory.c",
     "shim/apple9/lower_pointers.c",
@@ -41,8 +45,11 @@ const SHIM: &[&str] = &[
     "shim/apple9/lower_sysvals.c",
     "shim/apple9/lower_textures.c",
     "shim/apple9/lower_trig.c",
+    "shim/apple9/lower_varyings.c",
+    "shim/apple9/lower_vertex.c",
     "shim/apple9/lower_workgroup.c",
     "shim/apple9/texture_slots.c",
+    "shim/apple9/tile_format.c",
 ];
 const SHIM_HEADERS: &[&str] = &[
     "shim/guard.h",
@@ -51,6 +58,8 @@ const SHIM_HEADERS: &[&str] = &[
     "shim/unsupported.h",
     "shim/export.h",
     "shim/apple9/apple9.h",
+    "shim/apple9/graphics.h",
+    "shim/apple9/stages.h",
     "shim/apple9/texture.h",
 ];
 
@@ -246,8 +255,8 @@ fn generate_bindings(mesa: &Mesa, to: &Path) {
         .clang_args(&mesa.flags)
         .allowlist_function("cortland_.*|apple9_(allows_.*|operation_of)")
         .blocklist_function("cortland_(malloc|calloc|realloc|mesa_free|guard_shared)")
-        .allowlist_type("cortland_(failure_kind|export_node|export_instr|place|binding_kind)|nir_lower_packing_op")
-        .allowlist_var("CORTLAND_(MEMORY_BUDGET|MOST_TEXTURES|MOST_SAMPLERS|EXPORT_MAGIC|EXPORT_DEPTH|ALU_.*|.*_PAGES?_(HIGH|LOW))")
+        .allowlist_type("cortland_(failure_kind|export_node|export_instr|place|binding_kind|numeric|packing|colour|factor|blend_op|logic_op|varying_mode)|gl_frag_depth_layout|nir_lower_packing_op")
+        .allowlist_var("CORTLAND_(MEMORY_BUDGET|MOST_ATTACHMENTS|VERTEX_.*|FRAGMENT_.*|LOCATION_.*|MOST_TEXTURES|MOST_SAMPLERS|EXPORT_MAGIC|EXPORT_DEPTH|ALU_.*|.*_PAGES?_(HIGH|LOW))")
         .allowlist_function("spirv_capabilities_(get|set)")
         .allowlist_function("glsl_type_singleton_.*")
         .allowlist_type("spirv_to_nir_options|nir_spirv_specialization|nir_spirv_debug_level")

@@ -30,6 +30,9 @@ pub enum FaultKind {
         /// Why.
         reason: String,
     },
+    /// A render command with values that the hardware does not know.
+    #[error("bad render command: {0}")]
+    Pass(String),
     /// A texture, store or sampler record that the hardware faults on, or that no proven driver
     /// writes (images, 10.1).
     #[error("bad record at {va:#x}: {reason}")]
@@ -61,7 +64,7 @@ impl FaultKind {
 /// Where in a shader it happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShaderPlace {
-    /// "launcher" or "compute" (later: vertex, fragment ...).
+    /// "launch", "compute", "vertex", "fragment", "background" or "end-of-tile".
     pub stage: &'static str,
     /// Address of the instruction.
     pub pc: u64,
@@ -69,7 +72,7 @@ pub struct ShaderPlace {
     pub instruction: String,
     /// Lane in the SIMD group, if one lane is to blame.
     pub lane: Option<u8>,
-    /// Workgroup index.
+    /// Workgroup index; in fragment stages column, row and layer of the tile.
     pub workgroup: [u32; 3],
     /// SIMD group in the workgroup.
     pub simd_group: u32,

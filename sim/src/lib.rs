@@ -7,6 +7,7 @@
 //! * [`kernel`]: the kernel driver's model, which accepts commands and keeps their order;
 //! * [`processor`]: the seam between that and the GPU model, which executes commands;
 //! * [`gpu`]: the command processor: streams, launch programs, workgroups;
+//! * [`graphics`]: the graphics pipeline: from draws to pixels;
 //! * [`shader`]: the shader core;
 //! * [`texture`]: the texture unit;
 //! * [`memory`]: buffers in host memory and what the GPU sees of them;
@@ -18,6 +19,7 @@
 pub mod config;
 pub mod fault;
 pub mod gpu;
+pub mod graphics;
 pub mod kernel;
 pub mod memory;
 pub mod processor;

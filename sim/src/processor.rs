@@ -4,7 +4,9 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::fault::Fault;
+use agx_uapi::abi::CmdRender;
+
+use crate::fault::{Fault, FaultKind};
 use crate::memory::Mappings;
 
 /// One accepted compute command (kernel-uapi, 13).
@@ -18,6 +20,15 @@ pub struct ComputeCommand {
     pub mappings: Arc<Mappings>,
 }
 
+/// One accepted render command (kernel-uapi, 12).
+#[derive(Clone, Debug)]
+pub struct RenderCommand {
+    /// What the caller supplied, checked by the kernel.
+    pub render: CmdRender,
+    /// The mappings of the render context at the time of submission.
+    pub mappings: Arc<Mappings>,
+}
+
 /// Executes commands, on the calling thread, helped by threads of its own.
 pub trait Processor: Send + Sync {
     /// Runs one compute command to its end. `cancel` becomes true when the device is lost meanwhile;
@@ -26,4 +37,20 @@ pub trait Processor: Send + Sync {
     /// # Errors
     /// What went wrong. The kernel model turns that into the loss of the device.
     fn compute(&self, command: &ComputeCommand, cancel: &AtomicBool) -> Result<(), Box<Fault>>;
+
+    /// Runs one render command to its end, and calls `tiled` once between its vertex work and its
+    /// fragment work; `cancel` as for [`Processor::compute`].
+    ///
+    /// # Errors
+    /// As there. A processor that renders nothing says so.
+    fn render(
+        &self,
+        command: &RenderCommand,
+        cancel: &AtomicBool,
+        tiled: &mut dyn FnMut(),
+    ) -> Result<(), Box<Fault>> {
+        let _ = (command, cancel, tiled);
+        let reason = "this processor does not render".to_owned();
+        Err(Box::new(Fault::new(FaultKind::Pass(reason))))
+    }
 }

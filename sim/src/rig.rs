@@ -186,6 +186,7 @@ impl Rig {
             watchdog: self.watchdog,
             cancel: &cancel,
             strict: self.strict,
+            late_tests: false,
         };
         let tlb = Tlb::new(&mappings);
         let shared = vec![Cell::new(0); self.threadgroup_bytes.div_ceil(4) as usize];

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: MIT
 //! What the compiler gives: machine code, and what a launch program must set up for it.
 
-pub use mesa_nir::program::{SamplerSlot, TextureSlot};
+pub use mesa_nir::program::{
+    CLIP_DISTANCE_LOCATION, DepthLayout, FragmentInfo, SamplerSlot, StageInfo, TextureSlot,
+    VIEWPORT_LOCATION, Varying, VaryingMode, VertexInfo,
+};
 
 /// A compiled shader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShaderBinary {
     /// Machine code; position independent. It ends with STOP.
     pub code: Vec<u8>,
-    /// Invocations of a workgroup along each axis.
+    /// The stage that it is for, and what that stage's state must agree with.
+    pub stage: StageInfo,
+    /// Invocations of a workgroup along each axis; of compute shaders.
     pub workgroup_size: [u16; 3],
     /// Pointers that the launch program publishes, in order: pointer i is argument words 2i, 2i + 1
     /// (launch, 6.1; HW). At least two: [`Pointer::Unused`] fills up.
@@ -53,6 +58,13 @@ pub enum Pointer {
     DynamicBuffers,
     /// Device memory for workgroup variables that need atomics.
     WorkgroupBuffer,
+    /// The table of vertex buffers, 16 bytes for each binding: address (`u64`), size in bytes, distance of vertices in
+    /// bytes (`u32`). A null buffer has size 0.
+    VertexBuffers,
+    /// Base vertex, base instance, draw number (`u32`).
+    DrawParameters,
+    /// The blend constants: four `f32`.
+    BlendConstants,
     /// The memory of a descriptor set.
     DescriptorSet(u8),
     /// Nothing: the shader does not read it.

@@ -4,7 +4,7 @@
 use agx_hw::cdm::MAX_THREADS;
 use agx_hw::launcher::{MAX_POINTERS, MAX_SCRATCH, MAX_THREADGROUP_BYTES, MIN_POINTERS};
 use mesa_nir::program::Program;
-use mesa_nir::{ComputeLowering, Shader};
+use mesa_nir::{BindingLayout, ComputeLowering, FragmentLowering, Shader, VertexLowering};
 
 use crate::analysis::Liveness;
 use crate::binary::{Pointer, Resource, ShaderBinary, Statistics};
@@ -63,6 +63,51 @@ pub fn compile_with_listing(
     Ok((binary, listing))
 }
 
+/// Compiles a vertex shader.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_vertex(
+    shader: Shader,
+    lowering: &VertexLowering,
+    listing: Option<&mut Listing>,
+) -> Result<ShaderBinary, Error> {
+    compile_lowered(shader.lower_vertex(lowering)?, &lowering.bindings, listing)
+}
+
+/// Compiles a fragment shader.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_fragment(
+    shader: Shader,
+    lowering: &FragmentLowering,
+    listing: Option<&mut Listing>,
+) -> Result<ShaderBinary, Error> {
+    compile_lowered(
+        shader.lower_fragment(lowering)?,
+        &lowering.bindings,
+        listing,
+    )
+}
+
+fn compile_lowered(
+    shader: Shader,
+    bindings: &[BindingLayout],
+    mut listing: Option<&mut Listing>,
+) -> Result<ShaderBinary, Error> {
+    if let Some(listing) = &mut listing {
+        listing.nir = shader.print()?;
+    }
+    let key = CompileKey {
+        lowering: ComputeLowering {
+            bindings: bindings.to_vec(),
+            ..ComputeLowering::default()
+        },
+    };
+    compile_program(&shader.into_program()?, &key, listing)
+}
+
 /// Compiles a lowered program.
 ///
 /// # Errors
@@ -73,12 +118,49 @@ pub fn compile_program(
     mut listing: Option<&mut Listing>,
 ) -> Result<ShaderBinary, Error> {
     let select::Selected {
-        mut function,
+        function,
         mut pointers,
         textures,
         samplers,
     } = select::select(program)?;
     within_limits(program, &pointers)?;
+    let assembled = assemble(function, &mut listing)?;
+    let least = usize::from(MIN_POINTERS).max(pointers.len());
+    pointers.resize(least, Pointer::Unused);
+    Ok(ShaderBinary {
+        code: assembled.code,
+        stage: program.stage.clone(),
+        workgroup_size: program.workgroup_size,
+        pointers,
+        publications: assembled.publications,
+        textures,
+        samplers,
+        scratch_bytes: assembled.scratch,
+        spill_bytes: assembled.scratch,
+        threadgroup_bytes: program.shared_bytes,
+        workgroup_buffer_bytes: program.workgroup_buffer_bytes,
+        resources: resources(key),
+        stats: assembled.stats,
+    })
+}
+
+/// Machine code and what its launch must know.
+pub(crate) struct Assembled {
+    /// STOP included.
+    pub(crate) code: Vec<u8>,
+    /// Bytes of scratch.
+    pub(crate) scratch: u16,
+    /// One more than the highest publication.
+    pub(crate) publications: u16,
+    /// What was emitted.
+    pub(crate) stats: Statistics,
+}
+
+/// All that comes behind selection.
+pub(crate) fn assemble(
+    mut function: Function,
+    listing: &mut Option<&mut Listing>,
+) -> Result<Assembled, Error> {
     check(&function, "selection")?;
     opt::factor_rotates(&mut function);
     opt::eliminate_dead_code(&mut function);
@@ -89,34 +171,23 @@ pub fn compile_program(
     let liveness = opt::schedule(&mut function);
     check(&function, "scheduling")?;
     select::texture::mark_last_reads(&mut function);
-    let function = assign_registers(&function, liveness, &mut listing)?;
-    if let Some(listing) = &mut listing {
+    let function = assign_registers(&function, liveness, listing)?;
+    if let Some(listing) = listing {
         listing.registers = function.to_string();
     }
     let code = emit::run(&function).map_err(|what| Error::Internal {
         pass: "emission",
         what,
     })?;
-    let least = usize::from(MIN_POINTERS).max(pointers.len());
-    pointers.resize(least, Pointer::Unused);
     let scratch = scratch_bytes(code.scratch_words)?;
-    let stats = Statistics {
-        scratch: scratch.into(),
-        ..code.stats
-    };
-    Ok(ShaderBinary {
-        code: code.bytes,
-        workgroup_size: program.workgroup_size,
-        pointers,
+    Ok(Assembled {
         publications: select::texture::publications(&function),
-        textures,
-        samplers,
-        scratch_bytes: scratch,
-        spill_bytes: scratch,
-        threadgroup_bytes: program.shared_bytes,
-        workgroup_buffer_bytes: program.workgroup_buffer_bytes,
-        resources: resources(key),
-        stats,
+        code: code.bytes,
+        scratch,
+        stats: Statistics {
+            scratch: scratch.into(),
+            ..code.stats
+        },
     })
 }
 

@@ -8,12 +8,18 @@ pub mod binary;
 mod compile;
 pub mod emit;
 mod error;
+mod formats;
 pub mod ir;
 mod legalize;
 mod opt;
 pub mod regalloc;
 pub mod select;
 pub mod spill;
+pub mod tile;
 
-pub use compile::{CompileKey, Listing, compile, compile_program, compile_with_listing};
+pub use compile::{
+    CompileKey, Listing, compile, compile_fragment, compile_program, compile_vertex,
+    compile_with_listing,
+};
 pub use error::Error;
+pub use formats::colour_format;

@@ -101,7 +101,21 @@ put_slots(struct writer *w, const struct apple9_slot *slots, unsigned count)
    }
 }
 
-/* The tables of textures and samplers. */
+static void
+put_stage(struct writer *w, gl_shader_stage stage, const struct apple9_stage_info *info)
+{
+   put(w, stage);
+   put(w, info->flags);
+   put(w, info->outputs);
+   put(w, info->user_scalars);
+   put(w, info->clip_distances);
+   put(w, info->depth_layout);
+   put(w, info->num_varyings);
+   for (unsigned i = 0; i < info->num_varyings; i++)
+      put(w, info->varyings[i]);
+}
+
+/* The tables of textures and samplers, and what the stage says. */
 static void
 put_tables(struct writer *w, const nir_shader *shader)
 {
@@ -110,6 +124,7 @@ put_tables(struct writer *w, const nir_shader *shader)
    const struct apple9_tables *tables = there ? shader->constant_data : &none;
    put_slots(w, tables->textures, tables->num_textures);
    put_slots(w, tables->samplers, tables->num_samplers);
+   put_stage(w, shader->info.stage, &tables->stage);
 }
 
 static void

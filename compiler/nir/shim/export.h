@@ -4,11 +4,12 @@
  *
  *    CORTLAND_EXPORT_MAGIC, workgroup size (3 words), bytes of workgroup memory, bytes of a workgroup's device memory,
  *    bytes of scratch, number of defs, number of blocks, bytes of the name, the name (padded to words),
- *    slots of textures, slots of samplers, a list
+ *    slots of textures, slots of samplers, the stage, a list
  *
  * with
  *
  *    slots   count, for each: set (UINT32_MAX for the private sampler), offset
+ *    stage   Mesa's number, and the fields of struct apple9_stage_info; apple9/graphics.h has them
  *    list    count, nodes
  *    node    NODE_BLOCK, number, count of instructions, instructions
  *            NODE_IF, condition, divergent, list, list

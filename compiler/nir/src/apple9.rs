@@ -6,8 +6,8 @@ use crate::{
     SubgroupSize, ffi,
 };
 
-/// The address of a page of zeros, which whoever runs shaders with [`ComputeLowering::robust`] maps for the GPU to read:
-/// loads out of bounds go there.
+/// The address of a page of zeros, which whoever runs shaders with [`ComputeLowering::robust`] maps for the GPU to read
+/// and write: loads out of bounds go there, and coherent ones are atomics, if such as change nothing.
 pub const ZERO_PAGE: u64 = page(ffi::CORTLAND_ZERO_PAGE_LOW);
 /// The address of a page that nobody reads, which whoever runs such shaders maps for the GPU to write: stores and atomics
 /// out of bounds go there.
@@ -94,7 +94,7 @@ pub enum BindingKind {
 }
 
 /// What the shim reads, and points into the bindings that it was made with.
-pub(crate) struct MesaLowering(ffi::cortland_compute_lowering);
+pub(crate) struct MesaLowering(pub(crate) ffi::cortland_compute_lowering);
 
 // SAFETY: plain data that nobody changes while the shim reads it.
 unsafe impl Sync for MesaLowering {}
@@ -156,6 +156,7 @@ impl ComputeLowering {
             robust: self.robust,
             has_base_workgroup: self.has_base_workgroup,
             custom_border_colors: self.custom_border_colors,
+            ..ffi::cortland_compute_lowering::default()
         })
     }
 }
@@ -231,6 +232,8 @@ impl CompilerOptions {
             .has_rotate32(true)
             .has_amul(true)
             .has_cs_global_id(true)
+            .has_ddx_intrinsics(true)
+            .scalarize_ddx(true)
             .max_unroll_iterations(32)
     }
 }
@@ -308,7 +311,37 @@ const CAPABILITIES: &[Capability] = &[
     Capability::DotProductInput4x8BitPacked,
 ];
 
+/// What vertex and fragment shaders may use besides.
+const GRAPHICS_CAPABILITIES: &[Capability] = &[
+    Capability::ClipDistance,
+    Capability::SampleRateShading,
+    Capability::InterpolationFunction,
+    Capability::InputAttachment,
+    Capability::InputAttachmentArrayDynamicIndexing,
+    Capability::InputAttachmentArrayNonUniformIndexing,
+    Capability::DerivativeControl,
+    Capability::DemoteToHelperInvocation,
+    Capability::DrawParameters,
+    // Of fragment shaders, for the primitive's number, the layer and the viewport's number.
+    Capability::Geometry,
+    Capability::MultiViewport,
+    Capability::ShaderLayer,
+    Capability::ShaderViewportIndex,
+    Capability::ShaderViewportIndexLayerEXT,
+];
+
 impl SpirvOptions {
+    /// The same for vertex and fragment shaders, which [`crate::Shader::lower_vertex`] and
+    /// [`crate::Shader::lower_fragment`] are to lower.
+    #[must_use]
+    pub fn apple9_graphics() -> Self {
+        let compute = Self::apple9_compute();
+        Self {
+            capabilities: compute.capabilities.clone().with(GRAPHICS_CAPABILITIES),
+            ..compute
+        }
+    }
+
     /// The options for compute shaders that [`crate::Shader::lower_compute`] is to lower, with the capabilities that it
     /// supports and no others. The address formats are those that it expects.
     #[must_use]

@@ -13,6 +13,7 @@ mod blob;
 mod compiler_options;
 mod error;
 mod ffi;
+mod graphics;
 mod guarded;
 pub mod program;
 mod shader;
@@ -27,6 +28,10 @@ pub use compiler_options::{
     VariableModes,
 };
 pub use error::Error;
+pub use graphics::{
+    Attachment, Attribute, Blend, BlendEquation, BlendFactor, BlendOp, ColourEncoding,
+    ColourFormat, FragmentLowering, LogicOp, MAX_ATTACHMENTS, Rate, VertexLowering,
+};
 pub use guarded::MEMORY_BUDGET;
 pub use shader::{Info, Shader};
 pub use spirv::assemble::assemble;

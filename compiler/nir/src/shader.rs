@@ -4,7 +4,9 @@
 use crate::blob::{self, BlobKey};
 use crate::guarded::{self, Allocation, Owned, Types, take_string};
 use crate::program::{Program, decode};
-use crate::{CompilerOptions, ComputeLowering, Error, Stage, ffi, stack};
+use crate::{
+    CompilerOptions, ComputeLowering, Error, FragmentLowering, Stage, VertexLowering, ffi, stack,
+};
 use std::ffi::CStr;
 use std::ptr;
 use std::sync::Arc;
@@ -163,6 +165,23 @@ impl Shader {
         let mesa = lowering.to_mesa(&bindings);
         // SAFETY: the lowering is complete and outlasts the call; the shim frees the shader unless it returns true.
         unsafe { self.change(|shader, f| ffi::cortland_lower_compute(shader, mesa.as_ptr(), f)) }
+    }
+
+    /// The same for a vertex shader.
+    pub fn lower_vertex(self, lowering: &VertexLowering) -> Result<Self, Error> {
+        let mut memory = lowering.to_shim()?;
+        let mesa = memory.vertex();
+        // SAFETY: the lowering is complete and, with what it points to, outlasts the call; the shim frees the shader
+        // unless it returns true.
+        unsafe { self.change(|shader, f| ffi::cortland_lower_vertex(shader, mesa.as_ptr(), f)) }
+    }
+
+    /// The same for a fragment shader.
+    pub fn lower_fragment(self, lowering: &FragmentLowering) -> Result<Self, Error> {
+        let memory = lowering.to_shim()?;
+        let mesa = memory.fragment();
+        // SAFETY: as in `lower_vertex`.
+        unsafe { self.change(|shader, f| ffi::cortland_lower_fragment(shader, mesa.as_ptr(), f)) }
     }
 
     /// Let a shim function change the shader.

@@ -52,6 +52,7 @@ pub fn load(corpus: &Path, name: &str, compiled: &ShaderBinary) -> anyhow::Resul
             Pointer::PushConstants,
             Pointer::ThreadgroupRoot,
         ],
+        stage: agx_compiler::binary::StageInfo::Compute,
         publications: 0,
         scratch_bytes: 0,
         spill_bytes: 0,

@@ -4,26 +4,35 @@
 use crate::error::{Error, Result};
 
 /// The first `need` bytes; the error names the structure that needs them.
+#[inline]
 pub(crate) fn head<'a>(structure: &'static str, bytes: &'a [u8], need: usize) -> Result<&'a [u8]> {
-    bytes.get(..need).ok_or(Error::Short {
-        structure,
-        need,
-        got: bytes.len(),
-    })
+    // The error is made only when there is one: records are packed for every launch.
+    match bytes.get(..need) {
+        Some(head) => Ok(head),
+        None => Err(Error::Short {
+            structure,
+            need,
+            got: bytes.len(),
+        }),
+    }
 }
 
 /// The first `need` bytes, to write.
+#[inline]
 pub(crate) fn head_mut<'a>(
     structure: &'static str,
     bytes: &'a mut [u8],
     need: usize,
 ) -> Result<&'a mut [u8]> {
     let got = bytes.len();
-    bytes.get_mut(..need).ok_or(Error::Short {
-        structure,
-        need,
-        got,
-    })
+    match bytes.get_mut(..need) {
+        Some(head) => Ok(head),
+        None => Err(Error::Short {
+            structure,
+            need,
+            got,
+        }),
+    }
 }
 
 /// The 32-bit word at `offset`; bytes behind the end read as 0.

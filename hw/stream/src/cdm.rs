@@ -438,7 +438,8 @@ impl Record {
     ///
     /// # Errors
     /// When `buffer` is too small or a link's target is not legal.
-    #[inline]
+    // Where the kind of record is known, little is left of this.
+    #[inline(always)]
     pub fn pack(&self, buffer: &mut [u8]) -> Result<usize> {
         let size = self.size();
         let out = head_mut(Self::NAME, buffer, size)?;

@@ -19,14 +19,14 @@ use crate::memory::Mappings;
 use crate::shader::Program;
 
 /// The programs of a command. Does nothing unless strict.
-pub(super) struct Flight {
+pub(crate) struct Flight {
     strict: bool,
     /// By entry; the same entry can stand for several programs only when one of them changed.
     programs: HashMap<u64, Vec<Arc<Program>>>,
 }
 
 impl Flight {
-    pub(super) fn new(strict: bool) -> Flight {
+    pub(crate) fn new(strict: bool) -> Flight {
         Flight {
             strict,
             programs: HashMap::new(),
@@ -34,7 +34,7 @@ impl Flight {
     }
 
     /// A program is about to run.
-    pub(super) fn enter(
+    pub(crate) fn enter(
         &mut self,
         mappings: &Mappings,
         program: &Arc<Program>,
@@ -68,7 +68,7 @@ impl Flight {
     }
 
     /// Does a launch program reach instructions of the program that it selects?
-    pub(super) fn check_apart(&self, launcher: &Program, body: &Program) -> Result<(), Box<Fault>> {
+    pub(crate) fn check_apart(&self, launcher: &Program, body: &Program) -> Result<(), Box<Fault>> {
         if !self.strict {
             return Ok(());
         }
@@ -89,7 +89,7 @@ impl Flight {
     }
 
     /// Do these programs' bytes still stand in memory?
-    pub(super) fn check_these(
+    pub(crate) fn check_these(
         &self,
         mappings: &Mappings,
         programs: &[&Program],
@@ -115,7 +115,7 @@ impl Flight {
     }
 
     /// Do the bytes of all programs of the command?
-    pub(super) fn check(&self, mappings: &Mappings) -> Result<(), Box<Fault>> {
+    pub(crate) fn check(&self, mappings: &Mappings) -> Result<(), Box<Fault>> {
         let mut entries: Vec<_> = self.programs.iter().collect();
         entries.sort_by_key(|(entry, _)| **entry);
         for (_, programs) in entries {

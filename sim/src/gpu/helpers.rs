@@ -18,7 +18,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 const MAX_CALLS: usize = 4;
 
 /// A pool of helpers.
-pub(super) struct Helpers {
+pub(crate) struct Helpers {
     pool: ThreadPool,
     /// Calls for help that no thread has answered yet.
     calls: Arc<AtomicUsize>,
@@ -65,7 +65,7 @@ impl Helpers {
     ///
     /// # Errors
     /// When they cannot be started.
-    pub(super) fn new(threads: usize) -> io::Result<Helpers> {
+    pub(crate) fn new(threads: usize) -> io::Result<Helpers> {
         let builder = ThreadPoolBuilder::new()
             .num_threads(threads)
             .thread_name(|index| format!("cortland-gpu-{index}"));
@@ -80,7 +80,7 @@ impl Helpers {
     ///
     /// # Panics
     /// When `work` does, on whichever thread.
-    pub(super) fn run(&self, count: usize, work: &(dyn Fn() + Sync)) {
+    pub(crate) fn run(&self, count: usize, work: &(dyn Fn() + Sync)) {
         let gate = Arc::new(Gate {
             state: Mutex::new(State {
                 open: true,

@@ -16,23 +16,39 @@ use super::workgroup::place;
 use super::{GpuConfig, ObserverFactory};
 use crate::fault::{Fault, FaultKind};
 use crate::memory::{Mappings, Tlb};
-use crate::shader::launch::Storage;
+use crate::shader::launch::{Extents, Storage};
 use crate::shader::{Dispatch, Exit, Observer, Program, Stage, UniformFile, Wave, Workgroup};
 
 /// What a launch program leaves behind.
-pub(super) struct Setup {
+pub(crate) struct Setup {
     /// The argument window.
-    pub(super) uniforms: UniformFile,
+    pub(crate) uniforms: UniformFile,
     /// Address of the main program's first instruction.
-    pub(super) entry: u64,
+    pub(crate) entry: u64,
     /// FRAME's extent A.
-    pub(super) scratch_bytes: u32,
-    /// ALLOC's bytes.
-    pub(super) threadgroup_bytes: u32,
+    pub(crate) scratch_bytes: u32,
+    /// FRAME's publication words.
+    pub(crate) publications: u32,
+    /// What ALLOC asked for.
+    pub(crate) storage: Storage,
+}
+
+impl Setup {
+    /// The threadgroup memory of a compute program.
+    pub(super) fn threadgroup_bytes(&self) -> Result<u32, Box<Fault>> {
+        match self.storage {
+            Storage::None => Ok(0),
+            Storage::Threadgroup { bytes } => Ok(bytes),
+            other => {
+                let reason = format!("ALLOC of {other:?}: storage of another stage");
+                Err(Box::new(Fault::new(FaultKind::IllegalInstruction(reason))))
+            }
+        }
+    }
 }
 
 /// Runs `program` to its STOP; `None` when the command was cancelled meanwhile.
-pub(super) fn run<F: ObserverFactory>(
+pub(crate) fn run<F: ObserverFactory>(
     config: &GpuConfig,
     mappings: &Mappings,
     program: &Program,
@@ -51,6 +67,7 @@ pub(super) fn run<F: ObserverFactory>(
         watchdog: config.watchdog,
         cancel,
         strict: config.strict.is_some(),
+        late_tests: false,
     };
     let tlb = Tlb::new(mappings);
     let group = Workgroup {
@@ -63,19 +80,20 @@ pub(super) fn run<F: ObserverFactory>(
     factory.workgroup(&mut observer, &group);
     let result = execute(&group, program, &mut observer);
     factory.finish(observer);
-    let Some((entry, scratch_bytes, threadgroup_bytes)) = result? else {
+    let Some((entry, extents, storage)) = result? else {
         return Ok(None);
     };
     Ok(Some(Setup {
         uniforms,
         entry,
-        scratch_bytes,
-        threadgroup_bytes,
+        scratch_bytes: extents.scratch,
+        publications: extents.publications,
+        storage,
     }))
 }
 
-/// Entry, scratch bytes, threadgroup bytes.
-type Outcome = (u64, u32, u32);
+/// Entry, FRAME, ALLOC.
+type Outcome = (u64, Extents, Storage);
 
 fn execute<O: Observer>(
     group: &Workgroup<'_>,
@@ -118,16 +136,12 @@ fn outcome(wave: &Wave<'_>) -> Result<Outcome, String> {
         let missing = missing.join(", ");
         return Err(format!("a launch program stops without {missing}"));
     }
-    let threadgroup_bytes = match state.storage() {
-        Some(Storage::None) => 0,
-        Some(Storage::Threadgroup { bytes }) => bytes,
-        other => return Err(format!("ALLOC of {other:?}: storage of another stage")),
-    };
     // What the field must be like is known to agx-hw.
     let target = Instr::from_word(FormId::Target, state.target.unwrap_or_default());
     let field = target.ok().and_then(|target| target.modifier("t"));
     let entry =
         EntryOffset::from_field(field.unwrap_or(0) as u32).map_err(|error| error.to_string())?;
-    let scratch_bytes = state.extents().map_or(0, |extents| extents.scratch);
-    Ok((entry.code().address(), scratch_bytes, threadgroup_bytes))
+    let extents = state.extents().unwrap_or_default();
+    let storage = state.storage().unwrap_or(Storage::None);
+    Ok((entry.code().address(), extents, storage))
 }

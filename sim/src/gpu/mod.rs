@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! The GPU behind the kernel's interface: executes compute commands.
+//! The GPU behind the kernel's interface: executes compute commands here, render commands in
+//! [`crate::graphics`].
 //!
 //! ```text
 //!  command --(cdm)--> launch --(launcher)--> argument window, sizes, entry
@@ -19,9 +20,9 @@
 
 mod cdm;
 mod dispatch;
-mod flight;
+pub(crate) mod flight;
 mod helpers;
-mod launcher;
+pub(crate) mod launcher;
 mod observers;
 mod workgroup;
 
@@ -33,7 +34,7 @@ use self::helpers::Helpers;
 pub use self::observers::{Checks, ObserverFactory, Profiles, Traces, Unobserved};
 use crate::fault::Fault;
 use crate::memory::Mappings;
-use crate::processor::{ComputeCommand, Processor};
+use crate::processor::{ComputeCommand, Processor, RenderCommand};
 use crate::shader::cache::ProgramCache;
 use crate::shader::strict::Options;
 use crate::shader::{Dispatch, Stage};
@@ -54,6 +55,9 @@ pub struct GpuConfig {
     /// ([`crate::shader::strict`]); barriers that not all of a workgroup reach; code that is mapped
     /// writable or changes in flight; streams whose `end` is not their end.
     pub strict: Option<Options>,
+    /// Have a partial render after every so many draws of a pass, as if parameter memory were full
+    /// (graphics, 12): it must not change any picture.
+    pub partial_renders: Option<u32>,
 }
 
 impl Default for GpuConfig {
@@ -64,14 +68,15 @@ impl Default for GpuConfig {
             watchdog: 1 << 30,
             max_records: 1 << 20,
             strict: None,
+            partial_renders: None,
         }
     }
 }
 
 impl GpuConfig {
-    /// The default, changed by `CORTLAND_SIM_THREADS` (a number) and `CORTLAND_SIM_STRICT` (set and
+    /// The default, changed by `CORTLAND_SIM_THREADS` (a number), `CORTLAND_SIM_STRICT` (set and
     /// neither empty nor 0: strict as for a compiler's code; `recorded`: as for programs recorded
-    /// elsewhere).
+    /// elsewhere) and `CORTLAND_SIM_PARTIAL` (a number of draws).
     #[must_use]
     pub fn from_env() -> GpuConfig {
         let mut config = GpuConfig::default();
@@ -81,6 +86,10 @@ impl GpuConfig {
         {
             config.threads = threads;
         }
+        config.partial_renders = std::env::var("CORTLAND_SIM_PARTIAL")
+            .ok()
+            .and_then(|text| text.parse().ok())
+            .filter(|&draws| draws > 0);
         config.strict = match std::env::var("CORTLAND_SIM_STRICT").as_deref() {
             Err(_) | Ok("" | "0") => None,
             Ok("recorded") => Some(Options::RECORDED),
@@ -92,10 +101,10 @@ impl GpuConfig {
 
 /// The simulated GPU. Several threads may give it commands at the same time.
 pub struct Gpu {
-    config: GpuConfig,
+    pub(crate) config: GpuConfig,
     /// Help the calling thread; `None` when that is the only one.
-    helpers: Option<Helpers>,
-    cache: ProgramCache,
+    pub(crate) helpers: Option<Helpers>,
+    pub(crate) cache: ProgramCache,
 }
 
 impl Gpu {
@@ -193,10 +202,11 @@ impl Gpu {
             local: launch.grid.local().get(),
             groups: launch.grid.groups(),
             scratch_bytes: setup.scratch_bytes,
-            threadgroup_bytes: setup.threadgroup_bytes,
+            threadgroup_bytes: setup.threadgroup_bytes()?,
             watchdog: self.config.watchdog,
             cancel,
             strict: self.config.strict.is_some(),
+            late_tests: false,
         };
         dispatch::run(self, mappings, &body, &dispatch, factory)?;
         flight.check_these(mappings, &[&program, &body])
@@ -208,6 +218,18 @@ impl Processor for Gpu {
         match self.config.strict {
             Some(options) => self.compute_observed(command, cancel, &Checks(options)),
             None => self.compute_observed(command, cancel, &Unobserved),
+        }
+    }
+
+    fn render(
+        &self,
+        command: &RenderCommand,
+        cancel: &AtomicBool,
+        tiled: &mut dyn FnMut(),
+    ) -> Result<(), Box<Fault>> {
+        match self.config.strict {
+            Some(options) => self.render_observed(command, cancel, &Checks(options), tiled),
+            None => self.render_observed(command, cancel, &Unobserved, tiled),
         }
     }
 }

@@ -161,6 +161,7 @@ impl SimNode {
         Ok(Times {
             start: self.slot(times.start)?,
             end: self.slot(times.end)?,
+            ..Times::default()
         })
     }
 

@@ -113,7 +113,7 @@ fn run<const OP: u32>(wave: &mut Wave<'_>, op: &MicroOp) -> Step {
         Lanes::ZERO
     };
     let mut old = Lanes::ZERO;
-    for lane in device::lanes_of(wave.active()) {
+    for lane in device::lanes_of(wave.storing()) {
         let address = addresses[lane] & !3;
         if let Some(host) = wave.group.tlb.translate(address, Access::ReadWrite) {
             // SAFETY: a multiple of four in a mapped page, which stays mapped while the command runs.

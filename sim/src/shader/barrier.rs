@@ -7,8 +7,6 @@
 //! class they name: what DEV_FENCE orders exactly is open (isa-2, 14 row 5), but with one on each side
 //! messages between workgroups always arrived (isa-4, 9.2; HW), and the host's fence gives that too.
 //! The SIMD groups of a workgroup share a host thread, so threadgroup memory needs no fence.
-//!
-//! The tile transactions belong to the fragment stage and are refused.
 
 use std::sync::atomic::{Ordering, fence};
 
@@ -16,7 +14,6 @@ use agx_isa::{FormId, Instr};
 
 use super::microop::{MicroOp, Step};
 use super::wave::Wave;
-use crate::fault::FaultKind;
 
 #[inline(always)]
 fn run_fence(_: &mut Wave<'_>, _: &MicroOp) -> Step {
@@ -30,28 +27,15 @@ fn run_barrier(_: &mut Wave<'_>, _: &MicroOp) -> Step {
     Step::Barrier
 }
 
-#[inline(always)]
-fn run_tile(wave: &mut Wave<'_>, _: &MicroOp) -> Step {
-    let reason = "tile memory exists in the fragment stage only";
-    wave.fail(FaultKind::IllegalInstruction(reason.to_owned()), None)
-}
-
 crate::kernel! {
     fence_kernel = run_fence;
     barrier = run_barrier;
-    tile = run_tile;
 }
 
 pub(super) fn lower(instr: &Instr) -> Option<MicroOp> {
     Some(MicroOp::new(match instr.id() {
         FormId::Barrier if instr.op_name() == "barrier" => barrier(),
         FormId::Barrier => fence_kernel(),
-        FormId::TileAccess
-        | FormId::TileFence
-        | FormId::TileLoad
-        | FormId::TileLoadMask
-        | FormId::TileLoadCoords
-        | FormId::TileStore => tile(),
         _ => return None,
     }))
 }

@@ -568,7 +568,7 @@ fn scatter<const SIZE: usize, const COUNT: usize>(
 #[inline(always)]
 fn run_store<const SIZE: usize, const COUNT: usize>(wave: &mut Wave<'_>, op: &MicroOp) -> Step {
     let stride = (SIZE * COUNT) as u64;
-    if wave.active() == 0 {
+    if wave.storing() == 0 {
         return Step::Next;
     }
     let shape = shape(wave, op, stride);
@@ -579,7 +579,7 @@ fn run_store<const SIZE: usize, const COUNT: usize>(wave: &mut Wave<'_>, op: &Mi
         }
     }
     let tlb = wave.group.tlb;
-    let active = wave.active();
+    let active = wave.storing();
     // Lowering has made sure that the registers exist.
     let first = op.imm[2] as usize;
     let data = &wave.gprs[first..first + registers(SIZE, COUNT)];
@@ -618,7 +618,11 @@ pub(super) fn check(
     access: Access,
 ) -> Option<Step> {
     let tlb = wave.group.tlb;
-    for lane in lanes_of(wave.active()) {
+    let lanes = match access {
+        Access::Read => wave.active(),
+        Access::Write | Access::ReadWrite => wave.storing(),
+    };
+    for lane in lanes_of(lanes) {
         for unit in 0..count {
             let va = addresses[lane].wrapping_add(u64::from(unit * size)) & ADDRESS_MASK;
             let reason = if va & u64::from(size - 1) != 0 {

@@ -13,6 +13,14 @@ pub enum Stage {
     Launcher,
     /// A compute shader.
     Compute,
+    /// A vertex shader.
+    Vertex,
+    /// A fragment shader.
+    Fragment,
+    /// The program that fills a tile: a fragment shader for every pixel.
+    Background,
+    /// The program that stores a tile: once for each.
+    EndOfTile,
 }
 
 impl Stage {
@@ -22,6 +30,10 @@ impl Stage {
         match self {
             Stage::Launcher => "launch",
             Stage::Compute => "compute",
+            Stage::Vertex => "vertex",
+            Stage::Fragment => "fragment",
+            Stage::Background => "background",
+            Stage::EndOfTile => "end-of-tile",
         }
     }
 
@@ -29,7 +41,8 @@ impl Stage {
     #[must_use]
     pub const fn has_quads(self) -> bool {
         match self {
-            Stage::Launcher | Stage::Compute => false,
+            Stage::Launcher | Stage::Compute | Stage::Vertex | Stage::EndOfTile => false,
+            Stage::Fragment | Stage::Background => true,
         }
     }
 }
@@ -103,6 +116,8 @@ pub struct Dispatch<'d> {
     pub cancel: &'d AtomicBool,
     /// Report what the hardware would let pass silently.
     pub strict: bool,
+    /// A fragment shader asks for the depth and stencil tests itself (graphics, 7.8).
+    pub late_tests: bool,
 }
 
 /// One workgroup, worked on by one thread.

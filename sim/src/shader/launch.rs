@@ -34,7 +34,7 @@ pub enum Storage {
 }
 
 /// What FRAME says (launch, 4.7; HW).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extents {
     /// Publication words, rounded up to an even number.
     pub publications: u32,

@@ -5,7 +5,10 @@ use agx_isa::Instr;
 
 use super::microop::{MicroOp, Step};
 use super::wave::Wave;
-use super::{alu, atomic, barrier, control, device, launch, scratch, subgroup, texture, threadgroup};
+use super::{
+    alu, atomic, barrier, control, device, fragment, launch, scratch, subgroup, texture,
+    threadgroup, vertex,
+};
 
 /// Why there is no micro-op: the text of the fault when the program gets there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,13 +57,18 @@ const FAMILIES: &[fn(&Instr) -> Option<MicroOp>] = &[
     subgroup::lower,
     barrier::lower,
     launch::lower,
+    vertex::lower,
+    fragment::interpolate::lower,
+    fragment::tile::lower,
+    fragment::coverage::lower,
+    fragment::block::lower,
     texture::lower,
 ];
 
 /// Lowers one instruction.
 ///
 /// # Errors
-/// When the reference gives the instruction no meaning, or none outside the graphics stages.
+/// When the reference gives the instruction no meaning.
 pub fn lower(instr: &Instr) -> Result<MicroOp, Refused> {
     let lowered = FAMILIES.iter().find_map(|family| family(instr));
     lowered.ok_or_else(|| {

@@ -27,6 +27,7 @@ pub mod barrier;
 pub mod cache;
 pub mod control;
 pub mod device;
+pub mod fragment;
 pub mod group;
 pub mod lanes;
 pub mod launch;
@@ -42,6 +43,7 @@ pub mod subgroup;
 pub mod texture;
 pub mod threadgroup;
 pub mod trace;
+pub mod vertex;
 pub mod wave;
 
 pub use group::{Dispatch, Stage, UniformFile, Workgroup};

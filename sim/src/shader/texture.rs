@@ -111,7 +111,9 @@ fn mismatch(
         let wrong = |lane: &usize| active >> lane & 1 == 1 && words[3].0[*lane] >> 28 != 0;
         if let Some(lane) = (0..32).find(wrong) {
             let w3 = words[3].0[lane];
-            return Some(format!("bits 28..31 of W3 are not 0 in lane {lane}: {w3:#x}"));
+            return Some(format!(
+                "bits 28..31 of W3 are not 0 in lane {lane}: {w3:#x}"
+            ));
         }
     }
     None

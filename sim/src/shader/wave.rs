@@ -5,12 +5,14 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::control::Scope;
+use super::fragment::Fragments;
 use super::group::Workgroup;
 use super::lanes::{LANES, Lanes};
 use super::microop::Step;
 use super::observe::Observer;
 use super::operand::{Dst, Place, Src};
 use super::program::Program;
+use super::vertex::VertexLanes;
 use crate::fault::{Fault, FaultKind, ShaderPlace};
 
 /// General registers (isa-1, 1.2; HW).
@@ -63,6 +65,13 @@ pub struct Wave<'g> {
     /// Each lane's scratch frame: word w of lane l is at `w * 32 + l`. Grows on use.
     pub scratch: Vec<u32>,
     publications: Option<Box<[Lanes; PUBLICATIONS]>>,
+    /// What a SIMD group of vertices works on; others have none. Who sets it clears it.
+    pub vertex: Option<Box<VertexLanes>>,
+    /// The same of fragments.
+    pub fragments: Option<Box<Fragments>>,
+    /// Lanes whose stores and atomics do not happen (isa-4, 8; HW): helpers of fragment quads. The
+    /// start is with none.
+    pub helpers: u32,
     /// What the launch blocks said, in a launch program.
     pub launch: super::control::LaunchState,
     /// Registers that the programs run since the start may have written.
@@ -109,6 +118,9 @@ impl<'g> Wave<'g> {
             atomic_result: None,
             scratch: Vec::new(),
             publications: None,
+            vertex: None,
+            fragments: None,
+            helpers: 0,
             launch: super::control::LaunchState::default(),
             dirty: 0,
             executed: 0,
@@ -135,6 +147,7 @@ impl<'g> Wave<'g> {
         self.group = group;
         self.simd_group = simd_group;
         self.fault = None;
+        self.helpers = 0;
         self.scratch.fill(0);
         self.atomic_result = None;
         if let Some(words) = &mut self.publications {
@@ -152,6 +165,13 @@ impl<'g> Wave<'g> {
     #[must_use]
     pub fn active(&self) -> u32 {
         self.active
+    }
+
+    /// The active lanes whose stores happen.
+    #[inline(always)]
+    #[must_use]
+    pub fn storing(&self) -> u32 {
+        self.active & !self.helpers
     }
 
     /// All bits set in the active lanes.

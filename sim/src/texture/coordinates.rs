@@ -211,9 +211,8 @@ mod tests {
                         assert!((0..n).contains(&a) && (0..n).contains(&b));
                         assert_ne!(other, face);
                         let near = middle(face, i.clamp(0, n - 1), j.clamp(0, n - 1));
-                        let distance = |p: [f32; 3]| {
-                            (0..3).map(|c| (p[c] - near[c]).powi(2)).sum::<f32>()
-                        };
+                        let distance =
+                            |p: [f32; 3]| (0..3).map(|c| (p[c] - near[c]).powi(2)).sum::<f32>();
                         // Of all texels of all other faces it is the nearest.
                         let mut best = f32::MAX;
                         for f in (0..6).filter(|f| *f != face) {

@@ -11,7 +11,7 @@
 )]
 
 use agx_hw::format::Source;
-use agx_hw::sampler::{Border, Compare, Filter, MipFilter, Sampler, Wrap};
+use agx_hw::sampler::{Border, Compare, MipFilter, Sampler, Wrap};
 
 use super::coordinates::{across_edge, linear, nearest, tame, wrap};
 use super::fetch;
@@ -58,7 +58,9 @@ pub fn run(inputs: &Inputs<'_>) -> [Lanes; 4] {
 #[inline(always)]
 #[must_use]
 pub(super) fn swizzle(view: &View, components: &[Lanes; 4]) -> [Lanes; 4] {
-    view.swizzle.0.map(|source| component(view, components, source))
+    view.swizzle
+        .0
+        .map(|source| component(view, components, source))
 }
 
 #[inline(always)]
@@ -156,9 +158,9 @@ impl Inputs<'_> {
     /// The first three words as numbers, tamed later.
     #[inline(always)]
     fn coordinates(&self) -> Axes<f32> {
-        std::array::from_fn(|axis| std::array::from_fn(|lane| {
-            f32::from_bits(self.words[axis].0[lane])
-        }))
+        std::array::from_fn(|axis| {
+            std::array::from_fn(|lane| f32::from_bits(self.words[axis].0[lane]))
+        })
     }
 
     /// Texels on each axis that has a coordinate.
@@ -420,13 +422,7 @@ impl Inputs<'_> {
     /// API recommends (INFERRED; images, 10).
     #[cold]
     #[inline(never)]
-    fn corner(
-        &self,
-        plane: &Plane,
-        lane: usize,
-        lower: &Axes<i32>,
-        weights: [f32; 2],
-    ) -> [u32; 4] {
+    fn corner(&self, plane: &Plane, lane: usize, lower: &Axes<i32>, weights: [f32; 2]) -> [u32; 4] {
         let mut texels = [[0.0f32; 4]; 4];
         let mut missing = None;
         for (number, texel) in texels.iter_mut().enumerate() {

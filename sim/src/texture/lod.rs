@@ -60,9 +60,8 @@ fn quad_gradients(words: &[Lanes; WORDS], cube: bool, first: usize) -> Gradients
 /// one's face (INFERRED: on hardware they may be compared as they stand).
 #[cold]
 fn across_faces([here, right, below]: [(u32, f32, f32); 3]) -> Gradients {
-    let on_face = |(face, s, t): (u32, f32, f32)| {
-        project(here.0, direction(face, s, t)).unwrap_or([s, t])
-    };
+    let on_face =
+        |(face, s, t): (u32, f32, f32)| project(here.0, direction(face, s, t)).unwrap_or([s, t]);
     let (right, below) = (on_face(right), on_face(below));
     [
         [right[0] - here.1, below[0] - here.1],
@@ -150,7 +149,11 @@ impl Details {
             let [dx, dy] = [0, 1].map(|axis| {
                 let scaled = |c: usize| {
                     // An axis that is not there counts for nothing, whatever its operand holds.
-                    if size[c] == 0.0 { 0.0 } else { gradient[c][axis] * size[c] }
+                    if size[c] == 0.0 {
+                        0.0
+                    } else {
+                        gradient[c][axis] * size[c]
+                    }
                 };
                 let [x, y, z] = [scaled(0), scaled(1), scaled(2)];
                 x * x + y * y + z * z

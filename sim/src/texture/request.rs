@@ -206,24 +206,39 @@ mod tests {
         assert_eq!(plain.kind, Kind::Sample);
         assert_eq!(plain.coordinates, Coordinates::Flat);
         assert_eq!(plain.detail, Detail::Implicit);
-        assert_eq!((plain.words, plain.compare, plain.immediate), (3, false, None));
+        assert_eq!(
+            (plain.words, plain.compare, plain.immediate),
+            (3, false, None)
+        );
 
         let gather = request("05 80 0c a4 90 00 01 02 00 18 00 00 01 0e");
         assert_eq!(gather.kind, Kind::Gather);
         assert_eq!((gather.component, gather.offset), (0, [3, -2]));
-        assert_eq!(request("05 80 0c bc 90 00 00 00 00 00 00 00 01 00").component, 3);
+        assert_eq!(
+            request("05 80 0c bc 90 00 00 00 00 00 00 00 01 00").component,
+            3
+        );
 
         let fetch = request("25 80 0c a1 92 00 a0 24 80 01 00 00 01 00");
-        assert_eq!((fetch.kind, fetch.coordinates), (Kind::Fetch, Coordinates::Layered));
+        assert_eq!(
+            (fetch.kind, fetch.coordinates),
+            (Kind::Fetch, Coordinates::Layered)
+        );
         assert_eq!(fetch.detail, Detail::Level);
 
         let shadow = request("45 bc 4c a3 98 b4 28 05 80 00 00 00 01 00");
         assert_eq!((shadow.kind, shadow.compare), (Kind::Sample, true));
-        assert_eq!((shadow.coordinates, shadow.detail), (Coordinates::Layered, Detail::Level));
+        assert_eq!(
+            (shadow.coordinates, shadow.detail),
+            (Coordinates::Layered, Detail::Level)
+        );
 
         assert!(request("05 80 0c b8 b0 00 80 14 00 00 00 00 01 00").multisample);
         let volume = request("05 80 0c b8 b0 00 88 21 00 00 10 00 01 00");
-        assert_eq!((volume.coordinates, volume.words), (Coordinates::Volume, 15));
+        assert_eq!(
+            (volume.coordinates, volume.words),
+            (Coordinates::Volume, 15)
+        );
         let cube = request("05 80 0c b8 b0 00 00 03 00 00 10 00 01 00");
         assert_eq!(cube.coordinates, Coordinates::Cube);
         // Level 1 in the instruction: byte 11 = 04.

@@ -22,9 +22,13 @@ pub fn table() -> &'static [f32; 256] {
     &TABLE
 }
 
-/// Of any value in 0..=1, for components of other widths.
+/// Of any value in 0..=1: what 8 bits stand for through the table, others by the formula.
 #[must_use]
 pub fn decode(value: f32) -> f32 {
+    let code = (value * 255.0).round();
+    if code / 255.0 == value {
+        return table()[code as usize & 255];
+    }
     to_linear(f64::from(value)) as f32
 }
 

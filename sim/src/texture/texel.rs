@@ -278,10 +278,22 @@ mod tests {
     fn addresses_are_those_of_the_layout() {
         let cases = [
             (Format::R8Unorm, 300, 37, Dimension::D2, true),
-            (Format::R8G8Unorm, 200, 130, Dimension::D2Array { layers: 3 }, true),
+            (
+                Format::R8G8Unorm,
+                200,
+                130,
+                Dimension::D2Array { layers: 3 },
+                true,
+            ),
             (Format::R32Uint, 100, 75, Dimension::D3 { depth: 5 }, true),
             (Format::R16G16B16A16Unorm, 65, 65, Dimension::Cube, false),
-            (Format::R32G32B32A32Sfloat, 40, 33, Dimension::CubeArray { cubes: 2 }, true),
+            (
+                Format::R32G32B32A32Sfloat,
+                40,
+                33,
+                Dimension::CubeArray { cubes: 2 },
+                true,
+            ),
             (
                 Format::R8G8B8A8Unorm,
                 70,

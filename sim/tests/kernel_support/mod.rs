@@ -14,7 +14,7 @@ use agx_sim::config::SimConfig;
 use agx_sim::fault::{Fault, FaultKind};
 use agx_sim::kernel::{SimDevice, SimKernel, SimNode};
 use agx_sim::memory::Mappings;
-use agx_sim::processor::{ComputeCommand, Processor};
+use agx_sim::processor::{ComputeCommand, Processor, RenderCommand};
 use agx_uapi::abi::{self, ioctl, limits};
 use agx_uapi::command::{Barriers, CommandBuffer};
 use agx_uapi::{
@@ -128,6 +128,16 @@ impl Processor for Mock {
             Some(kind) => Err(Box::new(Fault::new(kind.clone()))),
             None => Ok(()),
         }
+    }
+
+    fn render(
+        &self,
+        _: &RenderCommand,
+        _: &AtomicBool,
+        tiled: &mut dyn FnMut(),
+    ) -> Result<(), Box<Fault>> {
+        tiled();
+        Ok(())
     }
 }
 

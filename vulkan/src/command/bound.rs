@@ -259,7 +259,7 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template(
                 return Ok(());
             };
             let memory = this.bound.push_memory(set as usize, set_layout);
-            template.write(set_layout, memory, &mut [], data.cast());
+            template.write(memory, &mut [], data.cast());
             this.bound.changed = true;
             Ok(())
         });

@@ -77,7 +77,7 @@ impl Stream {
         let mut rest = unsafe { chunk.bytes() }
             .get_mut(self.used..)
             .unwrap_or_default();
-        for what in records {
+        for what in &records {
             let size = what.pack(rest).map_err(record)?;
             rest = rest.split_at_mut(size).1;
             self.used += size;

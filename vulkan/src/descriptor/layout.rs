@@ -516,8 +516,10 @@ impl Layout {
         dynamic: &mut [DynamicBuffer],
         write: &vk::WriteDescriptorSet<'_>,
     ) {
+        let [size, count] = [memory.len(), dynamic.len()].map(|len| len.min(u32::MAX as usize));
+        let target = Target::new(self.whole(size as u32, count as u32), memory, dynamic);
         // SAFETY: exclusive memory; the caller's promise.
-        unsafe { write_set(self, &Target::new(self, memory, dynamic), write) };
+        unsafe { write_set(self, &target, write) };
     }
 
     /// What the compiler must know, as the set of a number with its dynamic buffers from an index.

@@ -56,7 +56,7 @@ impl DescriptorSet {
         // synchronises as the specification says. The set owns the layout.
         let target = unsafe {
             Target::of_parts(
-                &layout,
+                layout.whole(memory.size, dynamic.len() as u32),
                 (memory.cpu, memory.size as usize),
                 (buffers, dynamic.len()),
             )

@@ -117,13 +117,12 @@ impl UpdateTemplate {
     /// `data` is what the template was made for.
     pub(crate) unsafe fn write(
         &self,
-        layout: &Layout,
         memory: &mut [u8],
         dynamic: &mut [DynamicBuffer],
         data: *const u8,
     ) {
         // SAFETY: exclusive memory; the caller's promise.
-        unsafe { self.apply(&Target::new(layout, memory, dynamic), data) };
+        unsafe { self.apply(&Target::new(&[], memory, dynamic), data) };
     }
 
     /// Writes when all is as it must be; whether it was. If not, some of the descriptors may be

@@ -941,13 +941,12 @@ fn push_descriptors_are_written_into_any_memory() {
             .device
             .create_descriptor_update_template(&info, None)
             .expect("a template");
-        let layout = object::get::<SetLayout>(set).layout.clone();
         // A pipeline layout may go before its templates, a set layout before its pipeline layouts.
         driver.device.destroy_descriptor_set_layout(set, None);
         driver.device.destroy_pipeline_layout(pipeline_layout, None);
         let mut again = vec![0; 48];
         let inner = object::get::<UpdateTemplate>(template);
-        inner.write(&layout, &mut again, &mut [], infos.as_ptr().cast());
+        inner.write(&mut again, &mut [], infos.as_ptr().cast());
         assert_eq!(again, memory);
         driver
             .device
@@ -1012,10 +1011,11 @@ fn every_refusal_of_host_memory_is_told_and_leaks_nothing() {
         |pool, _| unsafe { device.destroy_descriptor_pool(pool, None) },
     );
     assert!(failures >= 6, "{failures}");
+    // Two blocks with a gap between them, so that one entry becomes two writes.
     let entries = [vk::DescriptorUpdateTemplateEntry {
-        descriptor_count: 9,
-        descriptor_type: STORAGE,
-        stride: 24,
+        dst_binding: 8,
+        descriptor_count: 32,
+        descriptor_type: INLINE,
         ..Default::default()
     }];
     let info = vk::DescriptorUpdateTemplateCreateInfo::default()

@@ -61,37 +61,39 @@ pub(super) struct Target {
 }
 
 impl Target {
-    pub(super) fn new(layout: &Layout, memory: &mut [u8], dynamic: &mut [DynamicBuffer]) -> Target {
+    /// Memory, and the bindings that [`Layout::whole`] says are in it; not all need be given.
+    pub(super) fn new(
+        whole: &[Binding],
+        memory: &mut [u8],
+        dynamic: &mut [DynamicBuffer],
+    ) -> Target {
         // SAFETY: the slices are as long as they say, and exclusive.
         unsafe {
             Target::of_parts(
-                layout,
+                whole,
                 (memory.as_mut_ptr(), memory.len()),
                 (dynamic.as_mut_ptr(), dynamic.len()),
             )
         }
     }
 
-    /// Memory for bytes and dynamic buffers, with their numbers.
+    /// The same for pointers with their numbers of bytes and dynamic buffers.
     ///
     /// # Safety
     /// There are so many, and they are neither read nor written by others where the target is used.
-    /// The layout lives as long as the target is used.
+    /// The bindings live as long as the target is used.
     pub(super) unsafe fn of_parts(
-        layout: &Layout,
+        whole: &[Binding],
         (bytes, size): (*mut u8, usize),
         (dynamic, dynamic_count): (*mut DynamicBuffer, usize),
     ) -> Target {
-        let size = u32::try_from(size).unwrap_or(u32::MAX);
-        let dynamic_count = u32::try_from(dynamic_count).unwrap_or(u32::MAX);
-        let whole = layout.whole(size, dynamic_count);
         Target {
             bytes,
             dynamic,
             whole: whole.as_ptr(),
             whole_count: whole.len() as u32,
-            size,
-            dynamic_count,
+            size: u32::try_from(size).unwrap_or(u32::MAX),
+            dynamic_count: u32::try_from(dynamic_count).unwrap_or(u32::MAX),
         }
     }
 

@@ -370,9 +370,7 @@ impl Enabled {
     ///
     /// # Safety
     /// `info` is valid.
-    pub(crate) unsafe fn from_create_info(
-        info: &vk::DeviceCreateInfo<'_>,
-    ) -> VkResult<Enabled> {
+    pub(crate) unsafe fn from_create_info(info: &vk::DeviceCreateInfo<'_>) -> VkResult<Enabled> {
         let mut enabled = Enabled::default();
         // SAFETY: null or valid by the specification.
         if let Some(asked) = unsafe { info.p_enabled_features.as_ref() } {

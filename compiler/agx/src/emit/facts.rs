@@ -169,7 +169,8 @@ impl Facts {
                     }
                 }
             }
-            Some((Space::Threadgroup, op)) => self.threadgroup = Some(op),
+            // Fragment shaders, which have tiles, have no threadgroup memory.
+            Some((Space::Threadgroup | Space::Tile, op)) => self.threadgroup = Some(op),
             Some((Space::Scratch, op)) if self.scratch.is_none() => self.private = Some(op),
             _ => {}
         }

@@ -181,5 +181,7 @@ fn accesses_memory(instr: &Instr) -> bool {
             | Instr::Spill(_)
             | Instr::Fill(_)
             | Instr::Texture(_)
+            | Instr::TileLoad(_)
+            | Instr::TileStore(_)
     )
 }

@@ -510,6 +510,24 @@ impl Bundle {
     }
 }
 
+/// The system register of the samples that a fragment covers (isa-3, 1.4).
+pub const COVERAGE_REGISTER: u8 = 0xc2;
+
+/// One attachment of the tile, and where it goes (isa-3, 3.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TileBlock {
+    /// The image is an array.
+    pub array: bool,
+    /// More than one sample.
+    pub multisampled: bool,
+    /// How the tile holds it: the export code (images, 3.2).
+    pub format: u8,
+    /// Slot of the image behind the textures.
+    pub image: u8,
+    /// The first publication of x, y, and what else the mode wants.
+    pub params: u8,
+}
+
 /// Define the operations: `Name "mnemonic" { dsts { field: Type = Shape } srcs { .. } attrs { field: Type } }`.
 macro_rules! ops {
     ($(
@@ -801,6 +819,62 @@ ops! {
     CubeCoord "cube_coord" {
         dsts { dst: Dst = ANY } srcs { x: Src = ANY, y: Src = ANY, z: Src = ANY } attrs { second: bool }
     }
+    /// Publication `word` becomes `src`, by the form that is proven for pairs of control word and depth.
+    PublishDepth "publish_depth" {
+        dsts {} srcs { src: Src = ANY } attrs { word: u8 }
+    }
+    /// Word `slot` of the vertex shader's output becomes publication `word`.
+    VertexOut "vertex_out" {
+        dsts {} srcs {} attrs { slot: u16, word: u8 }
+    }
+    /// The plane of a coefficient at the pixel's centre, or at a packed position.
+    Iter "iter" {
+        dsts { dst: Dst = ANY } srcs { pos: Option<Src> = ANY } attrs { cf: u8 }
+    }
+    /// Three words of a coefficient; the last one is the value of the provoking vertex.
+    IterFlat "iter_flat" {
+        dsts { dst: Tuple<Dst> = ANY } srcs {} attrs { cf: u8 }
+    }
+    /// `dst = a * w` for a coefficient `a` of `cf`; `a` where the coefficient is constant over the primitive.
+    Project "project" {
+        dsts { dst: Dst = LOW } srcs { a: Src = LOW, w: Src = LOW } attrs { cf: u8 }
+    }
+    /// A packed position: of the centroid of the coverage word in `src`, or of the sample of that number.
+    InterpPos "interp_pos" {
+        dsts { dst: Dst = ANY } srcs { src: Src = EVEN } attrs { sample: bool }
+    }
+    /// Difference in the quad to the right or down.
+    Derivative "derivative" {
+        dsts { dst: Dst = ANY } srcs { src: Src = ANY } attrs { down: bool }
+    }
+    /// Opens a tile transaction (isa-3, 4.5).
+    TileAccess "tile_access" {
+        dsts {} srcs {} attrs { what: u16 }
+    }
+    /// Closes one.
+    TileFence "tile_fence" {
+        dsts {} srcs {} attrs { what: u16 }
+    }
+    /// Word of the record of a sample: of that in the mask of one bit in the low half of `mask`, else of those in `samples`.
+    TileLoad "tile_load" {
+        dsts { dst: Dst = ANY } srcs { mask: Option<Src> = ANY } attrs { word: u8, samples: u8 }
+    }
+    /// Word of the records of all samples in `mask`; of sample 0 without.
+    TileStore "tile_store" {
+        dsts {} srcs { src: Src = ANY, mask: Option<Src> = ANY } attrs { word: u8 }
+    }
+    /// Coverage by the control word in a publication.
+    Coverage "coverage" {
+        dsts {} srcs {} attrs { word: u8 }
+    }
+    /// Coverage and depth by the control word in a publication and the depth in the next.
+    DepthStore "depth_store" {
+        dsts {} srcs {} attrs { word: u8 }
+    }
+    /// A block of the tile to an image (isa-3, 3.3).
+    BlockStore "block_store" {
+        dsts {} srcs {} attrs { block: TileBlock }
+    }
     /// A barrier or fence.
     Barrier "barrier" {
         dsts {} srcs {} attrs { op: BarrierOp }
@@ -839,6 +913,14 @@ impl Instr {
                 | Instr::ScratchStore(_)
                 | Instr::Spill(_)
                 | Instr::Publish(_)
+                | Instr::PublishDepth(_)
+                | Instr::VertexOut(_)
+                | Instr::TileAccess(_)
+                | Instr::TileFence(_)
+                | Instr::TileStore(_)
+                | Instr::Coverage(_)
+                | Instr::DepthStore(_)
+                | Instr::BlockStore(_)
                 | Instr::Barrier(_)
         )
     }
@@ -848,7 +930,11 @@ impl Instr {
     pub const fn is_subgroup(&self) -> bool {
         matches!(
             self,
-            Instr::Ballot(_) | Instr::Shuffle(_) | Instr::ShuffleImm(_) | Instr::Reduce(_)
+            Instr::Ballot(_)
+                | Instr::Shuffle(_)
+                | Instr::ShuffleImm(_)
+                | Instr::Reduce(_)
+                | Instr::Derivative(_)
         )
     }
 
@@ -856,7 +942,9 @@ impl Instr {
     #[must_use]
     pub fn is_rematerializable(&self) -> bool {
         match self {
-            Instr::Imm(_) | Instr::SysReg(_) => true,
+            Instr::Imm(_) => true,
+            // The coverage changes when samples are killed.
+            Instr::SysReg(op) => op.number != COVERAGE_REGISTER,
             Instr::Mov(op) => matches!(op.src.from, Ref::Uniform(_)),
             _ => false,
         }

@@ -17,7 +17,10 @@ use std::ops::Range;
 use arrayvec::ArrayVec;
 
 use crate::analysis::{Liveness, ValueSet};
-use crate::ir::{Block, End, Function, Instr, Src, Value};
+use crate::ir::{
+    Block, COVERAGE_REGISTER, Coverage, DepthStore, End, Function, Instr, Publish, PublishDepth,
+    Src, Value,
+};
 
 /// Live values from which on pressure decides.
 const BUSY: usize = 56;
@@ -30,6 +33,7 @@ fn latency(instr: &Instr) -> u32 {
     match instr {
         Instr::Texture(_) => 80,
         Instr::Load(_) | Instr::LoadHigh(_) | Instr::Atomic(_) => 60,
+        Instr::TileLoad(_) | Instr::IterFlat(_) => 12,
         Instr::SharedLoad(_) | Instr::ScratchLoad(_) | Instr::Fill(_) => 24,
         Instr::Sfu(_) | Instr::Reduce(_) | Instr::Shuffle(_) | Instr::ShuffleImm(_) => 6,
         Instr::Ballot(_) | Instr::IMulWide(_) | Instr::IMad(_) => 4,
@@ -142,12 +146,15 @@ impl Graph {
 /// with publications, each of which is a space.
 #[derive(Default)]
 struct MemoryOrder {
-    spaces: [Space; 4],
+    spaces: [Space; 5],
     publications: HashMap<u8, Space>,
 }
 
 /// What texture operations read: only barriers order that.
 const TEXTURES: usize = 3;
+
+/// Tile memory and coverage.
+const TILE: usize = 4;
 
 #[derive(Default)]
 struct Space {
@@ -170,11 +177,46 @@ impl MemoryOrder {
                 }
                 return;
             }
-            Instr::Publish(op) => {
+            Instr::TileAccess(_) => {
+                for space in [0, 1, TEXTURES, TILE] {
+                    self.spaces[space].write(i, before);
+                }
+                return;
+            }
+            // What is killed does not store any more.
+            Instr::Coverage(Coverage { word }) | Instr::DepthStore(DepthStore { word }) => {
+                let words = if matches!(instr, Instr::DepthStore(_)) {
+                    2
+                } else {
+                    1
+                };
+                for word in *word..*word + words {
+                    self.publications.entry(word).or_default().read(i, before);
+                }
+                for space in [0, TILE] {
+                    self.spaces[space].write(i, before);
+                }
+                return;
+            }
+            Instr::VertexOut(op) => {
                 self.publications
                     .entry(op.word)
                     .or_default()
-                    .write(i, before);
+                    .read(i, before);
+                return;
+            }
+            Instr::BlockStore(op) => {
+                for word in op.block.params..op.block.params + 4 {
+                    self.publications.entry(word).or_default().read(i, before);
+                }
+                (TILE, true)
+            }
+            Instr::TileFence(_) | Instr::TileStore(_) => (TILE, true),
+            Instr::TileLoad(_) => (TILE, false),
+            Instr::SysReg(op) if op.number == COVERAGE_REGISTER => (TILE, false),
+            Instr::PublishDepth(PublishDepth { word, .. })
+            | Instr::Publish(Publish { word, .. }) => {
+                self.publications.entry(*word).or_default().write(i, before);
                 return;
             }
             Instr::Texture(op) => {

@@ -42,12 +42,17 @@ impl Selector<'_> {
             IntrinsicOp::load_local_invocation_index => self.system(intrinsic, 0xa7, true),
             IntrinsicOp::load_subgroup_invocation => self.system(intrinsic, 0x82, true),
             IntrinsicOp::load_subgroup_id => self.system(intrinsic, 0x85, true),
-            op => Err(Error::unsupported(format!("NIR's intrinsic {op:?}"))),
+            _ => self.stage_intrinsic(intrinsic),
         }
     }
 
     /// Consecutive system registers, one a component.
-    fn system(&mut self, intrinsic: &Intrinsic, first: u8, narrow: bool) -> Result<(), Error> {
+    pub(super) fn system(
+        &mut self,
+        intrinsic: &Intrinsic,
+        first: u8,
+        narrow: bool,
+    ) -> Result<(), Error> {
         let def = result(intrinsic)?;
         if def.bits != 32 || def.components > 3 {
             return Err(Error::unsupported(format!(

@@ -19,6 +19,7 @@ mod intrinsic;
 mod memory;
 mod pack;
 mod private;
+mod stage;
 mod subgroup;
 pub(crate) mod texture;
 
@@ -55,7 +56,9 @@ const MAX_DEPTH: u32 = 2000;
 pub fn select(program: &Program) -> Result<Selected, Error> {
     let pointers = pointers(program);
     let mut selector = Selector::new(program, &pointers);
+    selector.open(&program.stage);
     selector.list(&program.body, 0)?;
+    selector.close();
     selector.finish(End::Stop);
     selector.resolve_phis()?;
     let tables = selector.tables.slots(&program.textures, &program.samplers);
@@ -85,6 +88,9 @@ fn pointer(base: i64) -> Option<Pointer> {
         3 => Pointer::BaseWorkgroup,
         4 => Pointer::DynamicBuffers,
         5 => Pointer::WorkgroupBuffer,
+        6 => Pointer::VertexBuffers,
+        7 => Pointer::DrawParameters,
+        8 => Pointer::BlendConstants,
         16..=271 => Pointer::DescriptorSet((base - 16) as u8),
         _ => return None,
     })
@@ -146,6 +152,7 @@ struct Selector<'p> {
     components: Vec<u16>,
     publications: texture::Publications,
     tables: texture::Tables,
+    stage: stage::Stage,
     /// The NIR block that each of our blocks ends as, for phis.
     origins: Vec<Option<BlockId>>,
     /// Phis to complete when every block is there.
@@ -194,6 +201,7 @@ impl<'p> Selector<'p> {
             components: vec![0; count],
             publications: texture::Publications::default(),
             tables: texture::Tables::default(),
+            stage: stage::Stage::of(program),
             origins: Vec::new(),
             phis: Vec::new(),
             loops: Vec::new(),

@@ -13,6 +13,7 @@
 #include "compiler/nir/nir.h"
 
 #include "../guard.h"
+#include "graphics.h"
 
 /* Where the descriptors of a binding are. */
 enum cortland_place {
@@ -54,6 +55,9 @@ struct cortland_compute_lowering {
    bool has_base_workgroup;
    /* Samplers may have a border colour of their own. */
    bool custom_border_colors;
+   /* Of these stages, what else there is. */
+   const struct cortland_vertex_lowering *vertex;
+   const struct cortland_fragment_lowering *fragment;
 };
 
 /*
@@ -81,6 +85,7 @@ struct apple9_tables {
    uint32_t num_textures, num_samplers;
    struct apple9_slot textures[CORTLAND_MOST_TEXTURES];
    struct apple9_slot samplers[CORTLAND_MOST_SAMPLERS];
+   struct apple9_stage_info stage;
 };
 
 /* Those of a shader; makes empty ones if it has none yet. */
@@ -94,6 +99,9 @@ enum cortland_root {
    CORTLAND_ROOT_BASE_WORKGROUP = 3,
    CORTLAND_ROOT_DYNAMIC_BUFFERS = 4,
    CORTLAND_ROOT_WORKGROUP_MEMORY = 5,
+   CORTLAND_ROOT_VERTEX_BUFFERS = 6,
+   CORTLAND_ROOT_DRAW_PARAMETERS = 7,
+   CORTLAND_ROOT_BLEND_CONSTANTS = 8,
    /* Descriptor set n is this plus n. */
    CORTLAND_ROOT_SET = 16,
 };
@@ -101,6 +109,12 @@ enum cortland_root {
 /* Lower a compute shader. Frees it if the call fails. */
 bool cortland_lower_compute(nir_shader *shader, const struct cortland_compute_lowering *lowering,
                             struct cortland_failure *failure);
+
+/* The same for the stages of graphics pipelines. */
+bool cortland_lower_vertex(nir_shader *shader, const struct cortland_compute_lowering *lowering,
+                           struct cortland_failure *failure);
+bool cortland_lower_fragment(nir_shader *shader, const struct cortland_compute_lowering *lowering,
+                             struct cortland_failure *failure);
 
 /* The passes. Each returns whether it changed anything. */
 bool apple9_lower_alu(nir_shader *shader);
@@ -125,6 +139,13 @@ bool apple9_hoist(nir_shader *shader);
 bool apple9_hoist_push_constants(nir_shader *shader);
 bool apple9_opt_index(nir_shader *shader);
 bool apple9_lower_frexp(nir_shader *shader);
+bool apple9_prepare_io(nir_shader *shader);
+bool apple9_lower_io(nir_shader *shader);
+bool apple9_lower_vertex(nir_shader *shader, const struct cortland_compute_lowering *lowering);
+bool apple9_lower_fragment(nir_shader *shader, const struct cortland_compute_lowering *lowering);
+
+/* Notes whether a lowered fragment shader reads the tile. */
+void apple9_note_tile(nir_shader *shader);
 
 /* Ends the call with a message if the shader is not in the form that the back end takes. */
 void apple9_check(nir_shader *shader);
@@ -146,5 +167,8 @@ enum apple9_operation apple9_operation_of(nir_intrinsic_op intrinsic);
 /* Whether that form has the intrinsic, for some operands. `bits` and `components` are those of its result or, if it has
  * none, of what it stores; zero for neither. `operation` is what apple9_operation_of() says, zero for none. */
 bool apple9_allows_intrinsic(nir_intrinsic_op intrinsic, unsigned bits, unsigned components, unsigned operation);
+
+/* The same of those that only vertex or fragment shaders have; stages.h says what they do. */
+bool apple9_allows_stage_intrinsic(nir_intrinsic_op intrinsic, gl_shader_stage stage, unsigned bits, unsigned components);
 
 #endif

@@ -349,6 +349,48 @@ apple9_allows_intrinsic(nir_intrinsic_op intrinsic, unsigned bits, unsigned comp
    }
 }
 
+bool
+apple9_allows_stage_intrinsic(nir_intrinsic_op intrinsic, gl_shader_stage stage, unsigned bits, unsigned components)
+{
+   if (stage == MESA_SHADER_VERTEX) {
+      switch (intrinsic) {
+      case nir_intrinsic_store_uvs_agx:
+      case nir_intrinsic_load_vertex_id:
+      case nir_intrinsic_load_instance_id:
+         return is_word(bits, components);
+      default:
+         return false;
+      }
+   }
+   if (stage != MESA_SHADER_FRAGMENT)
+      return false;
+   switch (intrinsic) {
+   case nir_intrinsic_load_barycentric_pixel:
+   case nir_intrinsic_load_barycentric_centroid:
+   case nir_intrinsic_load_barycentric_at_sample:
+      return bits == 32 && components == 2;
+   case nir_intrinsic_load_interpolated_input:
+   case nir_intrinsic_load_input:
+   case nir_intrinsic_ipa_nv:
+   case nir_intrinsic_load_sample_mask_in:
+   case nir_intrinsic_load_back_face_agx:
+   case nir_intrinsic_load_layer_id:
+   case nir_intrinsic_load_local_pixel_agx:
+   case nir_intrinsic_store_local_pixel_agx:
+   case nir_intrinsic_sample_mask_agx:
+   case nir_intrinsic_store_zs_agx:
+   case nir_intrinsic_ddx:
+   case nir_intrinsic_ddx_fine:
+   case nir_intrinsic_ddx_coarse:
+   case nir_intrinsic_ddy:
+   case nir_intrinsic_ddy_fine:
+   case nir_intrinsic_ddy_coarse:
+      return is_word(bits, components);
+   default:
+      return false;
+   }
+}
+
 /* What the constants and operands of an intrinsic must be besides. */
 static bool
 has_fit_operands(nir_intrinsic_instr *intrin)
@@ -371,6 +413,11 @@ has_fit_operands(nir_intrinsic_instr *intrin)
       return nir_src_is_const(src[1]) && nir_src_as_uint(src[1]) < 32;
    case nir_intrinsic_reduce:
       return nir_intrinsic_cluster_size(intrin) == 0 || nir_intrinsic_cluster_size(intrin) >= 32;
+   case nir_intrinsic_store_uvs_agx:
+   case nir_intrinsic_sample_mask_agx:
+      return nir_src_is_const(src[1]);
+   case nir_intrinsic_load_interpolated_input:
+      return nir_src_is_const(src[1]) && src[0].ssa->parent_instr->type == nir_instr_type_intrinsic;
    default:
       return true;
    }
@@ -396,20 +443,21 @@ operation(nir_intrinsic_instr *intrin)
 }
 
 static bool
-fits(nir_intrinsic_instr *intrin)
+fits(nir_intrinsic_instr *intrin, gl_shader_stage stage)
 {
    const nir_intrinsic_info *info = &nir_intrinsic_infos[intrin->intrinsic];
    /* Stores move their first operand. */
    const nir_def *value = info->has_dest ? &intrin->def : info->num_srcs ? intrin->src[0].ssa : NULL;
-   return apple9_allows_intrinsic(intrin->intrinsic, value ? value->bit_size : 0, value ? value->num_components : 0,
-                                  operation(intrin)) &&
+   unsigned bits = value ? value->bit_size : 0, components = value ? value->num_components : 0;
+   return (apple9_allows_intrinsic(intrin->intrinsic, bits, components, operation(intrin)) ||
+           apple9_allows_stage_intrinsic(intrin->intrinsic, stage, bits, components)) &&
           has_fit_operands(intrin);
 }
 
 static void
-check_intrinsic(nir_intrinsic_instr *intrin)
+check_intrinsic(nir_intrinsic_instr *intrin, gl_shader_stage stage)
 {
-   if (fits(intrin))
+   if (fits(intrin, stage))
       return;
    const nir_intrinsic_info *info = &nir_intrinsic_infos[intrin->intrinsic];
    if (info->has_dest)
@@ -432,7 +480,7 @@ check_tex(nir_tex_instr *tex)
 }
 
 static void
-check_instr(nir_instr *instr)
+check_instr(nir_instr *instr, gl_shader_stage stage)
 {
    switch (instr->type) {
    case nir_instr_type_tex:
@@ -442,7 +490,7 @@ check_instr(nir_instr *instr)
       check_alu(nir_instr_as_alu(instr));
       break;
    case nir_instr_type_intrinsic:
-      check_intrinsic(nir_instr_as_intrinsic(instr));
+      check_intrinsic(nir_instr_as_intrinsic(instr), stage);
       break;
    case nir_instr_type_load_const:
    case nir_instr_type_undef:
@@ -512,7 +560,7 @@ apple9_check(nir_shader *shader)
       unsupported("a shader without a body");
    nir_foreach_block(block, impl) {
       nir_foreach_instr(instr, block)
-         check_instr(instr);
+         check_instr(instr, shader->info.stage);
    }
    check_list(&impl->body, 0, 0, false);
 }

@@ -567,20 +567,38 @@ lower_arithmetic(struct lowering *l, const struct contents *c)
    }
 }
 
+/* The inputs and outputs of the stages of graphics pipelines. */
 static void
-lower_compute(nir_shader *s, const struct cortland_compute_lowering *lowering)
+lower_stage(struct lowering *l, const struct cortland_compute_lowering *lowering)
+{
+   PASS(l, apple9_lower_io);
+   SETTLE(l, CONSTANT_FOLDING, nir_opt_constant_folding);
+   if (l->shader->info.stage == MESA_SHADER_VERTEX)
+      PASS(l, apple9_lower_vertex, lowering);
+   else
+      PASS(l, apple9_lower_fragment, lowering);
+   optimize(l);
+}
+
+static void
+lower(nir_shader *s, const struct cortland_compute_lowering *lowering, gl_shader_stage stage)
 {
    struct lowering state = { .shader = s }, *l = &state;
    const nir_lower_compute_system_values_options sysvals = {
       .has_base_workgroup_id = lowering->has_base_workgroup,
       .global_id_is_32bit = true,
    };
-   if (s->info.stage != MESA_SHADER_COMPUTE)
-      unsupported("a shader of another stage than compute");
+   const bool is_vertex = stage == MESA_SHADER_VERTEX, is_fragment = stage == MESA_SHADER_FRAGMENT;
+   if (s->info.stage != stage)
+      unsupported("a shader of the stage %s for the stage %s", gl_shader_stage_name(s->info.stage),
+                  gl_shader_stage_name(stage));
    if (s->info.workgroup_size_variable)
       unsupported("a workgroup size that is not known");
    inline_everything(l);
-   const struct contents contents = look(s), *c = &contents;
+   if (is_vertex || is_fragment)
+      PASS(l, apple9_prepare_io);
+   struct contents contents = look(s);
+   const struct contents *c = &contents;
    split_variables(l, c);
    if (c->frexp) {
       PASS(l, apple9_lower_frexp);
@@ -595,7 +613,12 @@ lower_compute(nir_shader *s, const struct cortland_compute_lowering *lowering)
    l->plain = false;
    PASS(l, apple9_opt_rotate);
 
-   if (c->textures)
+   if (is_vertex || is_fragment) {
+      lower_stage(l, lowering);
+      contents.division |= look(s).division;
+      contents.images = look(s).images;
+   }
+   if (c->textures || is_fragment)
       PASS(l, apple9_lower_textures, lowering);
    if (c->images)
       PASS(l, apple9_lower_images, lowering);
@@ -647,12 +670,15 @@ lower_compute(nir_shader *s, const struct cortland_compute_lowering *lowering)
    SETTLE(l, DCE, nir_opt_dce);
    PASS(l, nir_remove_dead_variables, nir_var_all, NULL);
    nir_index_ssa_defs(nir_shader_get_entrypoint(s));
+   if (is_fragment)
+      apple9_note_tile(s);
    apple9_check(s);
 }
 
 struct lower_call {
    nir_shader *shader;
    const struct cortland_compute_lowering *lowering;
+   gl_shader_stage stage;
 };
 
 static void
@@ -660,13 +686,29 @@ do_lower(void *arg)
 {
    struct lower_call *c = arg;
    guard_own(c->shader);
-   lower_compute(c->shader, c->lowering);
+   lower(c->shader, c->lowering, c->stage);
 }
 
 bool
 cortland_lower_compute(nir_shader *shader, const struct cortland_compute_lowering *lowering,
                        struct cortland_failure *failure)
 {
-   struct lower_call c = { .shader = shader, .lowering = lowering };
+   struct lower_call c = { .shader = shader, .lowering = lowering, .stage = MESA_SHADER_COMPUTE };
+   return guard_run(do_lower, &c, failure);
+}
+
+bool
+cortland_lower_vertex(nir_shader *shader, const struct cortland_compute_lowering *lowering,
+                      struct cortland_failure *failure)
+{
+   struct lower_call c = { .shader = shader, .lowering = lowering, .stage = MESA_SHADER_VERTEX };
+   return guard_run(do_lower, &c, failure);
+}
+
+bool
+cortland_lower_fragment(nir_shader *shader, const struct cortland_compute_lowering *lowering,
+                        struct cortland_failure *failure)
+{
+   struct lower_call c = { .shader = shader, .lowering = lowering, .stage = MESA_SHADER_FRAGMENT };
    return guard_run(do_lower, &c, failure);
 }

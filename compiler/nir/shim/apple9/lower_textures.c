@@ -267,7 +267,8 @@ sample(nir_builder *b, nir_tex_instr *tex, const struct sources *src, struct app
        struct apple9_resource *sampler, bool custom)
 {
    enum glsl_sampler_dim dim = tex->sampler_dim;
-   if (tex->op != nir_texop_txl && tex->op != nir_texop_txd)
+   bool implicit = tex->op == nir_texop_tex || tex->op == nir_texop_txb;
+   if (implicit && b->shader->info.stage != MESA_SHADER_FRAGMENT)
       unsupported("a texture instruction with an implicit LOD in this stage");
    struct sampling s = sampling_of(b, tex, src, texture, sampler);
    struct apple9_filter *f = &s.filter;
@@ -276,8 +277,10 @@ sample(nir_builder *b, nir_tex_instr *tex, const struct sources *src, struct app
    bool gradients = tex->op == nir_texop_txd && flat && !src->min_lod && !src->offset;
    nir_def *state = apple9_load_descriptor(b, sampler, SAMPLER_BIAS, 2);
    nir_def *bias = nir_channel(b, state, 0);
-   /* Samplers of unnormalised coordinates may be used with an explicit LOD of flat images and nothing else. */
-   if (flat && tex->op == nir_texop_txl && !tex->is_shadow && !src->offset)
+   if (src->bias)
+      bias = nir_fadd(b, bias, src->bias);
+   /* Samplers of unnormalised coordinates may be used with flat images and neither bias nor offset. */
+   if (flat && (tex->op == nir_texop_txl || tex->op == nir_texop_tex) && !tex->is_shadow && !src->offset)
       normalize(b, texture, nir_channel(b, state, 1), f->coord, axes(dim));
 
    if (gradients) {
@@ -295,8 +298,20 @@ sample(nir_builder *b, nir_tex_instr *tex, const struct sources *src, struct app
       return with_border(b, flags, w, nir_vec(b, w + 4, 4), &s, lod, -1, custom);
    }
 
-   nir_def *lod = tex->op == nir_texop_txd ? gradient_lod(b, dim, src, texture) : src->lod;
-   lod = nir_fadd(b, lod, bias);
+   nir_def *lod;
+   /* The unit's own LOD is enough unless something else is to come of it. */
+   bool biased = implicit && !src->offset && !src->min_lod;
+   if (biased && !(custom && tex->is_shadow)) {
+      lod = bias;
+   } else if (implicit) {
+      nir_def *w3 = pack_lod(b, bias);
+      lod = nir_channel(b, apple9_query_lod(b, f, s.layer ? nir_ior(b, w3, s.layer) : w3), 1);
+      if (src->min_lod)
+         lod = nir_fmax(b, lod, src->min_lod);
+      biased = false;
+   } else {
+      lod = nir_fadd(b, tex->op == nir_texop_txd ? gradient_lod(b, dim, src, texture) : src->lod, bias);
+   }
    if (src->offset)
       return apple9_filter(b, f, lod);
    nir_def *w[4] = { f->coord[0], f->coord[1], dim == GLSL_SAMPLER_DIM_3D ? f->coord[2] : f->reference,
@@ -310,8 +325,32 @@ sample(nir_builder *b, nir_tex_instr *tex, const struct sources *src, struct app
       mode = APPLE9_3D_LOD;
    else if (dim == GLSL_SAMPLER_DIM_CUBE)
       mode = APPLE9_CUBE_LOD;
+   if (biased)
+      mode = apple9_bias_mode(dim, tex->is_array);
    return with_border(b, mode | (tex->is_shadow ? APPLE9_COMPARE : APPLE9_KIND_SAMPLE), w, NULL, &s, lod, -1,
                       custom && dim != GLSL_SAMPLER_DIM_CUBE);
+}
+
+static nir_def *
+lod_query(nir_builder *b, nir_tex_instr *tex, const struct sources *src, struct apple9_resource *texture,
+          struct apple9_resource *sampler)
+{
+   struct sources flat = *src;
+   /* There is no layer; any one does. */
+   if (tex->is_array) {
+      nir_def *coord[4];
+      for (unsigned i = 0; i < axes(tex->sampler_dim); i++)
+         coord[i] = nir_channel(b, src->coord, i);
+      coord[axes(tex->sampler_dim)] = nir_imm_float(b, 0.0f);
+      flat.coord = nir_vec(b, coord, axes(tex->sampler_dim) + 1);
+   }
+   flat.comparator = nir_imm_float(b, 0.0f);
+   struct sampling s = sampling_of(b, tex, &flat, texture, sampler);
+   nir_def *state = apple9_load_descriptor(b, sampler, SAMPLER_BIAS, 2);
+   nir_def *w3 = pack_lod(b, nir_channel(b, state, 0));
+   nir_def *lod = apple9_query_lod(b, &s.filter, s.layer ? nir_ior(b, w3, s.layer) : w3);
+   nir_def *level = apple9_select_level(b, nir_channel(b, lod, 0), nir_channel(b, state, 1));
+   return nir_vec2(b, level, nir_channel(b, lod, 1));
 }
 
 static nir_def *
@@ -429,6 +468,7 @@ lower(nir_builder *b, nir_instr *instr, void *data)
    case nir_texop_txl:
    case nir_texop_txd:
    case nir_texop_tg4:
+   case nir_texop_lod:
       if (!src.sampler)
          unsupported("a texture instruction without a sampler");
       sampler = apple9_resolve(b, src.sampler, lowering, CORTLAND_BINDING_SAMPLER,
@@ -437,6 +477,10 @@ lower(nir_builder *b, nir_instr *instr, void *data)
          sampler.element = texture.element;
       if (sampler.binding->kind == CORTLAND_BINDING_COMBINED_IMAGE_SAMPLER)
          sampler.offset = COMBINED_SAMPLER;
+      if (tex->op == nir_texop_lod) {
+         result = lod_query(b, tex, &src, &texture, &sampler);
+         break;
+      }
       result = tex->op == nir_texop_tg4 ? gather(b, tex, &src, &texture, &sampler, lowering->custom_border_colors)
                                         : sample(b, tex, &src, &texture, &sampler, lowering->custom_border_colors);
       break;

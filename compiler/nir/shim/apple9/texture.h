@@ -22,6 +22,10 @@ enum apple9_texture_mode {
    APPLE9_2D_ARRAY_LOD = 0x0508,
    APPLE9_3D_LOD = 0x2188,
    APPLE9_CUBE_LOD = 0x0300,
+   APPLE9_2D_BIAS = 0x0004,
+   APPLE9_2D_ARRAY_BIAS = 0x040c,
+   APPLE9_3D_BIAS = 0x0190,
+   APPLE9_CUBE_BIAS = 0x0014,
    APPLE9_2D_FETCH = 0x2480,
    APPLE9_2D_ARRAY_FETCH = 0x24a0,
    APPLE9_3D_FETCH = 0x0198,
@@ -133,5 +137,12 @@ struct apple9_filter {
 void apple9_border(nir_builder *b, const struct apple9_filter *filter, nir_def *preset, nir_def *border[4]);
 nir_def *apple9_filter(nir_builder *b, const struct apple9_filter *filter, nir_def *lod);
 nir_def *apple9_gather(nir_builder *b, const struct apple9_filter *filter, unsigned component);
+
+/* The mode of samples with a bias in W3. */
+uint32_t apple9_bias_mode(enum glsl_sampler_dim dim, bool array);
+/* The LOD that the quad's coordinates give, with the bias in `w3`: clamped to what there is, and as it is. */
+nir_def *apple9_query_lod(nir_builder *b, const struct apple9_filter *filter, nir_def *w3);
+/* The level or levels that a clamped LOD selects, by the flags of the sampler. */
+nir_def *apple9_select_level(nir_builder *b, nir_def *lod, nir_def *flags);
 
 #endif

@@ -9,6 +9,9 @@ use super::{
 };
 use crate::{Error, ffi};
 
+#[path = "decode_stage.rs"]
+mod stage_info;
+
 /// Decode a stream of words; one that is malformed is an [`Error::Internal`].
 pub(crate) fn decode(words: &[u32]) -> Result<Program, Error> {
     let mut reader = Reader { words, depth: 0 };
@@ -33,7 +36,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn word(&mut self) -> Result<u32, Error> {
+    pub(super) fn word(&mut self) -> Result<u32, Error> {
         let (&first, rest) = self
             .words
             .split_first()
@@ -81,6 +84,7 @@ impl Reader<'_> {
             name: self.name()?,
             textures: self.textures()?,
             samplers: self.samplers()?,
+            stage: stage_info::decode(self)?,
             body: self.list()?,
         })
     }

@@ -10,10 +10,15 @@ use arrayvec::ArrayVec;
 mod decode;
 mod form;
 mod names;
+mod stage_info;
 
 pub(crate) use decode::decode;
 pub use form::{Form, Operation};
 pub use names::{AluOp, AtomicOp, IndexKind, IntrinsicOp, ReduceOp};
+pub use stage_info::{
+    CLIP_DISTANCE_LOCATION, DepthLayout, FragmentInfo, StageInfo, VIEWPORT_LOCATION, Varying,
+    VaryingMode, VertexInfo,
+};
 
 /// Names an SSA value; numbers are dense, from 0 to [`Program::num_defs`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,6 +50,8 @@ pub struct Program {
     pub textures: Vec<TextureSlot>,
     /// The table of samplers.
     pub samplers: Vec<SamplerSlot>,
+    /// The stage, and what it needs.
+    pub stage: StageInfo,
     /// The entry point's body.
     pub body: Vec<Node>,
 }

@@ -107,7 +107,8 @@ impl Machine {
         machine.bind(LAUNCHER, &machine.launcher)?;
         machine.bind(STREAM, &machine.stream)?;
         let [zero, sink] = &machine._bounds;
-        machine.bind(ZERO_PAGE, zero)?;
+        // Coherent loads are atomics.
+        machine.bind_for(ZERO_PAGE, zero, Access::ReadWrite)?;
         machine.bind_for(SINK_PAGE, sink, Access::ReadWrite)?;
         Ok(machine)
     }

@@ -20,6 +20,7 @@ fn binary(text: &str, pointers: &[Pointer]) -> ShaderBinary {
         code: assemble(text).unwrap_or_else(|e| panic!("{e}")),
         workgroup_size: [32, 1, 1],
         pointers: pointers.to_vec(),
+        stage: agx_compiler::binary::StageInfo::Compute,
         publications: 0,
         scratch_bytes: 0,
         spill_bytes: 0,

@@ -32,7 +32,7 @@ use super::fence::{Fence, Outcome};
 use super::time::Deadline;
 use super::timestamp::Slot;
 use crate::fault::Fault;
-use crate::processor::{ComputeCommand, Processor};
+use crate::processor::{ComputeCommand, Processor, RenderCommand};
 
 /// Commands that run at the same time at most: one for each queue that can have work in flight
 /// (kernel-uapi, 15).
@@ -49,6 +49,7 @@ pub(crate) enum Subqueue {
 #[derive(Clone, Debug)]
 pub(crate) enum Work {
     Compute(ComputeCommand),
+    Render(Box<RenderCommand>),
 }
 
 /// Where a command's times go (kernel-uapi, 9).
@@ -56,6 +57,8 @@ pub(crate) enum Work {
 pub(crate) struct Times {
     pub(crate) start: Option<Slot>,
     pub(crate) end: Option<Slot>,
+    /// Between the vertex and the fragment work of a render: the end of the one, the start of the other.
+    pub(crate) between: [Option<Slot>; 2],
 }
 
 /// One hardware command of a job.

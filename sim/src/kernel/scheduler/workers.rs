@@ -120,6 +120,11 @@ impl Scheduler {
         }
         let result = catch_unwind(AssertUnwindSafe(|| match &work {
             Work::Compute(command) => self.processor.compute(command, &self.cancel),
+            Work::Render(command) => self.processor.render(command, &self.cancel, &mut || {
+                for slot in times.between.iter().flatten() {
+                    slot.write(time::now());
+                }
+            }),
         }));
         if let (Some(slot), Ok(Ok(()))) = (&times.end, &result) {
             slot.write(time::now());

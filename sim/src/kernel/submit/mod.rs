@@ -8,7 +8,7 @@ mod syncs;
 
 use std::sync::Arc;
 
-use agx_uapi::abi::{SubmitArgs, limits};
+use agx_uapi::abi::{CmdRender, SubmitArgs, limits};
 use agx_uapi::command::{self, Payload};
 use agx_uapi::{Chip, Errno};
 
@@ -16,7 +16,7 @@ use super::fence::Fence;
 use super::node::SimNode;
 use super::scheduler::{Command, Subqueue, Times, Work};
 use super::user;
-use crate::processor::ComputeCommand;
+use crate::processor::{ComputeCommand, RenderCommand};
 
 impl SimNode {
     /// SUBMIT. The numbers are the steps of kernel-uapi, 11.7; before step 12 nothing is visible to
@@ -89,23 +89,33 @@ impl SimNode {
             if chip == Chip::M4 {
                 vm.prepare_render(&self.device.render_slots)?;
             }
-            return Err(refuse_render());
         }
 
         // 12: accept.
         let commands = parsed.iter().zip(times).filter_map(|(command, times)| {
-            let Payload::Compute(_, compute) = &command.payload else {
-                // Attachments; there is no render.
-                return None;
+            let mappings = mappings.clone();
+            let (subqueue, work) = match &command.payload {
+                Payload::Render(_, render) => {
+                    let command = RenderCommand {
+                        render: placed(render),
+                        mappings,
+                    };
+                    (Subqueue::Render, Work::Render(Box::new(command)))
+                }
+                Payload::Compute(_, compute) => {
+                    let command = ComputeCommand {
+                        stream: compute.cdm_ctrl_stream_base,
+                        stream_end: compute.cdm_ctrl_stream_end,
+                        mappings,
+                    };
+                    (Subqueue::Compute, Work::Compute(command))
+                }
+                Payload::Attachments(..) => return None,
             };
             Some(Command {
-                subqueue: Subqueue::Compute,
+                subqueue,
                 barriers: command.barriers,
-                work: Work::Compute(ComputeCommand {
-                    stream: compute.cdm_ctrl_stream_base,
-                    stream_end: compute.cdm_ctrl_stream_end,
-                    mappings: mappings.clone(),
-                }),
+                work,
                 times,
             })
         });
@@ -130,12 +140,17 @@ impl SimNode {
         Ok(())
     }
 
-    /// Where the times of a command go. A render has two pairs; they are only checked.
+    /// Where the times of a command go.
     fn command_times(&self, payload: &Payload<'_>) -> Result<Times, Errno> {
         match payload {
             Payload::Render(_, render) => {
-                self.times(&render.ts_vtx)?;
-                self.times(&render.ts_frag)
+                let vertex = self.times(&render.ts_vtx)?;
+                let fragment = self.times(&render.ts_frag)?;
+                Ok(Times {
+                    start: vertex.start,
+                    between: [vertex.end, fragment.start],
+                    end: fragment.end,
+                })
             }
             Payload::Compute(_, compute) => self.times(&compute.ts),
             Payload::Attachments(..) => Ok(Times::default()),
@@ -143,11 +158,15 @@ impl SimNode {
     }
 }
 
-/// The one place that says no to graphics: the GPU model executes compute streams only. A command
-/// that comes here has passed every check of the kernel.
-fn refuse_render() -> Errno {
-    log::error!("a render command was submitted; graphics is not simulated yet");
-    Errno::ENOTSUPP
+/// A render command whose stream lies where the hardware looks for it: the A18 Pro's kernel moves low
+/// addresses up (kernel-uapi, 16).
+fn placed(render: &CmdRender) -> CmdRender {
+    let mut render = *render;
+    let base = &mut render.vdm_ctrl_stream_base;
+    if *base < limits::RENDER_CONTEXT.start {
+        *base += limits::RENDER_CONTEXT.start;
+    }
+    render
 }
 
 /// A syncobj to signal, and its point if it is used as a timeline.

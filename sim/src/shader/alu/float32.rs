@@ -110,7 +110,6 @@ pub(in super::super) fn lower(instr: &Instr) -> Option<MicroOp> {
             MicroOp::new(fma()).srcs([float(1)?, float(2)?, Src::gpr(accumulator)])
         }
         // A simulator without the rasteriser's constant marks may multiply (isa-1, 4.16).
-        FormId::FProj8 => MicroOp::new(mul()).srcs([float(1)?, float(2)?]),
         _ => return None,
     };
     Some(op.dst(dst))

@@ -11,7 +11,11 @@
 //! * The rank among the active lanes (0x95) counts the active lanes below (INFERRED).
 //! * A launch program belongs to no workgroup: what speaks of grid or workgroup is 0 there. The
 //!   reference does not say; no launch program reads it.
-//! * Registers of the graphics stages, and unknown ones, fault.
+//! * Vertex shaders have the numbers of vertex and instance, fragment shaders pixel, coverage word,
+//!   layer, facing and helper flag (isa-3, 1.4). In the coverage word bits 4..7 repeat bits 0..3 (isa-3, 9
+//!   row 9). End-of-tile programs have the tile in the workgroup's place (graphics, 9.3).
+//! * Registers of other stages fault, and so do those of which the reference has guesses only: base vertex,
+//!   base instance and sample number (isa-3, 9 row 13).
 
 use agx_isa::{FormId, Instr, system_register};
 
@@ -22,7 +26,7 @@ use super::super::operand::Dst;
 use super::super::wave::Wave;
 use crate::fault::FaultKind;
 
-/// The registers that [`value`] knows.
+/// The registers that [`value`] knows in a compute program.
 const COMPUTE: [u32; 20] = [
     0x82, 0x84, 0x85, 0x95, 0x98, 0x99, 0x9a, 0x9c, 0x9d, 0x9e, 0xa0, 0xa1, 0xa2, 0xa4, 0xa5, 0xa6,
     0xa7, 0xa8, 0xa9, 0xaa,
@@ -58,6 +62,50 @@ fn positions(size: [u32; 3], axis: usize, first: u32) -> Lanes {
     })
 }
 
+/// Those of vertex, fragment and end-of-tile programs; of background programs those of fragments.
+const VERTEX: [u32; 4] = [0x82, 0x95, 0xd8, 0xdd];
+const FRAGMENT: [u32; 8] = [0x82, 0x84, 0x95, 0xa0, 0xa1, 0xc2, 0xc3, 0xc5];
+const END_OF_TILE: [u32; 5] = [0x82, 0x95, 0x9c, 0x9d, 0xc3];
+
+/// Has the register a value in the stage?
+fn has(stage: Stage, register: u32) -> bool {
+    let registers: &[u32] = match stage {
+        Stage::Launcher | Stage::Compute => &COMPUTE,
+        Stage::Vertex => &VERTEX,
+        Stage::Fragment | Stage::Background => &FRAGMENT,
+        Stage::EndOfTile => &END_OF_TILE,
+    };
+    registers.contains(&register)
+}
+
+/// The value of a register that only graphics stages have.
+fn graphics_value(wave: &Wave<'_>, register: u32) -> Option<Lanes> {
+    if let Some(vertex) = &wave.vertex {
+        return Some(match register {
+            0xd8 => Lanes(vertex.instance),
+            0xdd => Lanes(vertex.vertex),
+            _ => return None,
+        });
+    }
+    let fragments = wave.fragments.as_ref()?;
+    Some(match register {
+        0x84 => Lanes::from_fn(|lane| wave.helpers >> lane & 1),
+        0xa0 | 0xa1 => {
+            let axis = (register - 0xa0) as usize;
+            Lanes::from_fn(|lane| fragments.pixel(lane)[axis])
+        }
+        0xc2 => Lanes::from_fn(|lane| u32::from(fragments.covered[lane]) * 0x11),
+        0xc3 => Lanes::splat(fragments.tile.layer),
+        0xc5 => Lanes::from_fn(|lane| {
+            let primitive = fragments
+                .primitives
+                .get(fragments.quads[lane / 4].primitive);
+            u32::from(primitive.is_some_and(|primitive| primitive.back))
+        }),
+        _ => return None,
+    })
+}
+
 /// A register's value in each lane.
 fn value(wave: &Wave<'_>, register: u32) -> Lanes {
     let dispatch = wave.group.dispatch;
@@ -67,6 +115,9 @@ fn value(wave: &Wave<'_>, register: u32) -> Lanes {
         0x95 => return Lanes::from_fn(|lane| (active & ((1 << lane) - 1)).count_ones()),
         _ if dispatch.stage == Stage::Launcher => return Lanes::ZERO,
         _ => {}
+    }
+    if let Some(value) = graphics_value(wave, register) {
+        return value;
     }
     let first = wave.simd_group.wrapping_mul(LANES as u32);
     let axis = |first: u32| (register - first) as usize % 3;
@@ -90,14 +141,16 @@ fn value(wave: &Wave<'_>, register: u32) -> Lanes {
 
 #[inline(always)]
 fn run_read(wave: &mut Wave<'_>, op: &MicroOp) -> Step {
+    if !has(wave.group.dispatch.stage, op.imm[0]) {
+        return refuse(wave, op.imm[0]);
+    }
     let value = value(wave, op.imm[0]);
     wave.write(op.dst, &value);
     Step::Next
 }
 
-#[inline(always)]
-fn run_refused(wave: &mut Wave<'_>, op: &MicroOp) -> Step {
-    let number = op.imm[0];
+#[cold]
+fn refuse(wave: &mut Wave<'_>, number: u32) -> Step {
     let name = match u8::try_from(number).ok().and_then(system_register) {
         Some(register) => register.name,
         None => "unknown",
@@ -111,7 +164,6 @@ fn run_refused(wave: &mut Wave<'_>, op: &MicroOp) -> Step {
 
 crate::kernel! {
     read = run_read;
-    refused = run_refused;
 }
 
 pub(in super::super) fn lower(instr: &Instr) -> Option<MicroOp> {
@@ -119,10 +171,5 @@ pub(in super::super) fn lower(instr: &Instr) -> Option<MicroOp> {
         return None;
     }
     let number = instr.raw(1) as u32;
-    let exec = if COMPUTE.contains(&number) {
-        read()
-    } else {
-        refused()
-    };
-    Some(MicroOp::new(exec).imms([number]).dst(Dst::of(instr, 0)?))
+    Some(MicroOp::new(read()).imms([number]).dst(Dst::of(instr, 0)?))
 }

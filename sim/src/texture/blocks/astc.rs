@@ -128,7 +128,11 @@ fn sequence(word: u128, start: u32, range: Range, out: &mut [(u32, u32)]) {
     };
     // Bits past the end of the sequence count as 0.
     let end = start + range.size(out.len() as u32);
-    let word = if end < 128 { word & ((1 << end) - 1) } else { word };
+    let word = if end < 128 {
+        word & ((1 << end) - 1)
+    } else {
+        word
+    };
     let mut at = start;
     for group in out.chunks_mut(pieces.len()) {
         let mut low = [0; 5];
@@ -283,7 +287,14 @@ struct Ends {
 fn transfer(offset: i32, base: i32) -> (i32, i32) {
     let base = base >> 1 | offset & 0x80;
     let offset = offset >> 1 & 0x3f;
-    (if offset & 0x20 != 0 { offset - 0x40 } else { offset }, base)
+    (
+        if offset & 0x20 != 0 {
+            offset - 0x40
+        } else {
+            offset
+        },
+        base,
+    )
 }
 
 /// Undoes the contraction toward blue.
@@ -437,12 +448,7 @@ fn hdr_scaled(v: &[i32]) -> [[i32; 3]; 2] {
         | in_modes(0x01, x[3] << 10)
         | in_modes(0x02, x[5] << 10);
     let shift = [1, 1, 2, 3, 4, 5][mode as usize];
-    (red, green, blue, scale) = (
-        red << shift,
-        green << shift,
-        blue << shift,
-        scale << shift,
-    );
+    (red, green, blue, scale) = (red << shift, green << shift, blue << shift, scale << shift);
     if mode != 5 {
         green = red - green;
         blue = red - blue;
@@ -537,7 +543,11 @@ fn partition(seed: u32, x: u32, y: u32, count: u32, small: bool) -> usize {
         if seed & 2 != 0 { 4 } else { 5 },
         if count == 3 { 6 } else { 5 },
     );
-    let shifts = if seed & 1 != 0 { [one, two] } else { [two, one] };
+    let shifts = if seed & 1 != 0 {
+        [one, two]
+    } else {
+        [two, one]
+    };
     // Shares of the four, in x and y; of the z axis nothing is left in two dimensions.
     let share = |number: usize, shift: u32| {
         let sx = seeds[2 * number] >> shifts[0];

@@ -69,9 +69,9 @@ pub(super) fn bc3(block: &[u8; 16], texels: &mut [Texel]) {
 /// One component: two ends and what lies between them, eight steps, or six and the ends of the range.
 pub(super) fn bc4(block: &[u8], signed: bool, component: usize, texels: &mut [Texel]) {
     let (ends, lowest, eight) = if signed {
-        let [a, b] = [block[0] as i8, block[1] as i8];
-        // -128 is -1 as well.
-        let value = |code: i8| f32::from(code.max(-127)) / 127.0;
+        // -128 is -1 as well, also in the comparison.
+        let [a, b] = [block[0] as i8, block[1] as i8].map(|code| code.max(-127));
+        let value = |code: i8| f32::from(code) / 127.0;
         ([value(a), value(b)], -1.0, a > b)
     } else {
         let [a, b] = [block[0], block[1]];

@@ -46,7 +46,11 @@ struct Bits(u64);
 
 impl Bits {
     fn of(block: &[u8]) -> Bits {
-        Bits(block.iter().fold(0, |bits, byte| bits << 8 | u64::from(*byte)))
+        Bits(
+            block
+                .iter()
+                .fold(0, |bits, byte| bits << 8 | u64::from(*byte)),
+        )
     }
 
     /// Bits `high..=low`.
@@ -86,9 +90,8 @@ pub(super) fn rgb(block: &[u8], punch_through: bool, texels: &mut [Texel]) {
     let flag = bits.get(33, 33) == 1;
     let opaque = !punch_through || flag;
     if !flag && !punch_through {
-        let ends = |shift: u32| {
-            [63, 55, 47].map(|high| 17 * bits.get(high - shift, high - shift - 3))
-        };
+        let ends =
+            |shift: u32| [63, 55, 47].map(|high| 17 * bits.get(high - shift, high - shift - 3));
         return sub_blocks(bits, ends(0), ends(4), true, texels);
     }
     let base = [63, 55, 47].map(|high| bits.get(high, high - 4));

@@ -13,6 +13,7 @@ mod integer;
 mod memory;
 mod moves;
 mod norm;
+mod stage;
 mod subgroup;
 mod texture;
 
@@ -129,6 +130,20 @@ pub(crate) fn encode(instr: &Instr, ctx: &Context) -> Result<Sequence> {
         Instr::Texture(op) => one(texture::bundle(op, ctx)),
         Instr::CubeFace(op) => one(texture::cube_face(op, ctx)),
         Instr::CubeCoord(op) => one(texture::cube_coord(op, ctx)),
+        Instr::PublishDepth(op) => one(stage::publish_depth(op, ctx)),
+        Instr::VertexOut(op) => one(stage::vertex_out(op, ctx)),
+        Instr::Iter(op) => one(stage::iter(op, ctx)),
+        Instr::IterFlat(op) => one(stage::iter_flat(op, ctx)),
+        Instr::Project(op) => one(stage::project(op, ctx)),
+        Instr::InterpPos(op) => one(stage::interp_pos(op, ctx)),
+        Instr::Derivative(op) => one(stage::derivative(op, ctx)),
+        Instr::TileAccess(op) => one(stage::tile_access(op, ctx)),
+        Instr::TileFence(op) => one(stage::tile_fence(op, ctx)),
+        Instr::TileLoad(op) => one(stage::tile_load(op, ctx)),
+        Instr::TileStore(op) => one(stage::tile_store(op, ctx)),
+        Instr::Coverage(op) => one(stage::coverage(op, ctx)),
+        Instr::DepthStore(op) => one(stage::depth_store(op, ctx)),
+        Instr::BlockStore(op) => one(stage::block_store(op, ctx)),
         Instr::Barrier(op) => subgroup::barrier(op),
     };
     result.map_err(|error| format!("`{instr}`: {error}"))

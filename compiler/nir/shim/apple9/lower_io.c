@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inputs and outputs of vertex and fragment shaders, as far as both stages are the same: outputs are written once, at the
+ * end; indices that are known at run time only become selections; a fragment that ends early goes to the end of the
+ * shader, as a helper; and in the end there are NIR's load_input and store_output with constant places.
+ */
+#include "stages.h"
+
+#include "compiler/nir/nir_builder.h"
+
+#include "../unsupported.h"
+
+/* Ends of the invocation to ends of the function. */
+static bool
+lower_halts(nir_function_impl *impl)
+{
+   bool progress = false;
+   nir_foreach_block(block, impl) {
+      nir_instr *last = nir_block_last_instr(block);
+      if (last && last->type == nir_instr_type_jump && nir_instr_as_jump(last)->type == nir_jump_halt) {
+         nir_instr_as_jump(last)->type = nir_jump_return;
+         progress = true;
+      }
+   }
+   return progress;
+}
+
+static void
+check_variables(nir_shader *s)
+{
+   nir_foreach_variable_with_modes(var, s, nir_var_shader_in | nir_var_shader_out) {
+      if (var->data.mode == nir_var_shader_out && s->info.stage == MESA_SHADER_FRAGMENT &&
+          var->data.location == FRAG_RESULT_STENCIL)
+         unsupported("a stencil reference from a fragment shader");
+      if (glsl_type_contains_64bit(var->type))
+         unsupported("an input or output of 64 bits");
+      if (var->data.per_vertex)
+         unsupported("inputs of single vertices in a fragment shader");
+   }
+   if (s->info.cull_distance_array_size > 0)
+      unsupported("cull distances");
+}
+
+bool
+apple9_prepare_io(nir_shader *s)
+{
+   nir_function_impl *impl = nir_shader_get_entrypoint(s);
+   if (s->info.stage == MESA_SHADER_FRAGMENT) {
+      nir_lower_terminate_to_demote(s);
+      if (lower_halts(impl)) {
+         nir_metadata_preserve(impl, nir_metadata_none);
+         nir_lower_returns(s);
+      }
+   }
+   nir_split_per_member_structs(s);
+   nir_split_var_copies(s);
+   nir_lower_var_copies(s);
+   nir_lower_clip_cull_distance_arrays(s);
+   check_variables(s);
+   nir_lower_io_to_temporaries(s, impl, true, false);
+   nir_split_var_copies(s);
+   nir_lower_var_copies(s);
+   nir_lower_indirect_derefs(s, nir_var_shader_in, UINT32_MAX);
+   return true;
+}
+
+static int
+slots(const struct glsl_type *type, bool bindless)
+{
+   (void)bindless;
+   return glsl_count_attribute_slots(type, false);
+}
+
+bool
+apple9_lower_io(nir_shader *s)
+{
+   return nir_lower_io(s, nir_var_shader_in | nir_var_shader_out, slots,
+                       nir_lower_io_use_interpolated_input_intrinsics);
+}
+
+struct apple9_place
+apple9_place_of(nir_intrinsic_instr *intrin)
+{
+   nir_src *offset = nir_get_io_offset_src(intrin);
+   if (!nir_src_is_const(*offset))
+      unsupported("%s with an index that is known at run time only", nir_intrinsic_infos[intrin->intrinsic].name);
+   return (struct apple9_place){
+      .slot = nir_intrinsic_io_semantics(intrin).location + nir_src_as_uint(*offset),
+      .component = nir_intrinsic_component(intrin),
+   };
+}
+
+nir_def *
+apple9_load_root(nir_builder *b, enum cortland_root root, unsigned offset, unsigned words)
+{
+   nir_def *address = nir_load_preamble(b, 1, 64, .base = root);
+   return nir_load_constant_agx(b, words, 32, address, nir_imm_int(b, 0), .access = ACCESS_CAN_REORDER,
+                                .base = (int)offset * 8);
+}
