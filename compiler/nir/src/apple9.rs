@@ -47,7 +47,7 @@ pub struct BindingLayout {
     /// Bytes from one array element to the next.
     pub stride: u32,
     /// Array elements; 0 if it is not known how many, as of an array of variable length. Textures and samplers of such
-    /// an array cannot be indexed at run time.
+    /// an array cannot be indexed at run time, unless the shader says how many there are.
     pub count: u32,
     /// What is there.
     pub kind: BindingKind,

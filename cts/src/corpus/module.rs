@@ -177,8 +177,12 @@ pub fn images(words: &[u32]) -> Vec<ImageDescriptor> {
         match (op, operands) {
             (Some(Op::Decorate), &[target, decoration, value, ..]) => {
                 match Decoration::from_u32(decoration) {
-                    Some(Decoration::DescriptorSet) => { sets.insert(target, value); }
-                    Some(Decoration::Binding) => { bindings.insert(target, value); }
+                    Some(Decoration::DescriptorSet) => {
+                        sets.insert(target, value);
+                    }
+                    Some(Decoration::Binding) => {
+                        bindings.insert(target, value);
+                    }
                     _ => {}
                 }
             }
@@ -191,7 +195,9 @@ pub fn images(words: &[u32]) -> Vec<ImageDescriptor> {
                 };
                 kinds.insert(result, kind);
             }
-            (Some(Op::TypeSampler), &[result, ..]) => { kinds.insert(result, ImageKind::Sampler); }
+            (Some(Op::TypeSampler), &[result, ..]) => {
+                kinds.insert(result, ImageKind::Sampler);
+            }
             (Some(Op::TypeSampledImage), &[result, image, ..]) => {
                 let kind = match kinds.get(&image) {
                     Some(ImageKind::UniformTexels) => ImageKind::UniformTexels,
@@ -199,16 +205,21 @@ pub fn images(words: &[u32]) -> Vec<ImageDescriptor> {
                 };
                 kinds.insert(result, kind);
             }
-            (Some(Op::TypePointer), &[result, _, pointee, ..]) => { pointees.insert(result, pointee); }
+            (Some(Op::TypePointer), &[result, _, pointee, ..]) => {
+                pointees.insert(result, pointee);
+            }
             (Some(Op::TypeArray), &[result, element, length, ..]) => {
                 arrays.insert(result, (element, constants.get(&length).copied()));
             }
             (Some(Op::TypeRuntimeArray), &[result, element, ..]) => {
                 arrays.insert(result, (element, None));
             }
-            (Some(Op::Constant), &[_, result, value, ..]) => { constants.insert(result, value); }
+            (Some(Op::Constant), &[_, result, value, ..]) => {
+                constants.insert(result, value);
+            }
             (Some(Op::Variable), &[ty, variable, ..]) => {
-                let (Some(set), Some(binding)) = (sets.get(&variable), bindings.get(&variable)) else {
+                let (Some(set), Some(binding)) = (sets.get(&variable), bindings.get(&variable))
+                else {
                     continue;
                 };
                 let mut of = pointees.get(&ty).copied().unwrap_or(0);

@@ -77,15 +77,18 @@ impl Layout {
                 continue;
             }
             let uniform = buffer.kind == BufferKind::Uniform;
-            let binding = found
-                .entry((buffer.set, buffer.binding))
-                .or_insert((0, uniform, BindingKind::Buffer));
+            let binding = found.entry((buffer.set, buffer.binding)).or_insert((
+                0,
+                uniform,
+                BindingKind::Buffer,
+            ));
             binding.0 = binding.0.max(buffer.element + 1);
         }
         for image in &case.images {
-            let binding = found
-                .entry((image.set, image.binding))
-                .or_insert((0, false, kind_of(image.kind)));
+            let binding =
+                found
+                    .entry((image.set, image.binding))
+                    .or_insert((0, false, kind_of(image.kind)));
             binding.0 = binding.0.max(image.element + 1);
         }
         Ok(Layout::packed(found))
@@ -97,7 +100,9 @@ impl Layout {
         let descriptors = module::descriptors(words).into_iter();
         // The compiler refuses accesses to the others: they have no layout.
         let descriptors = descriptors.filter(|d| d.set < MAX_SETS);
-        let images = module::images(words).into_iter().filter(|d| d.set < MAX_SETS);
+        let images = module::images(words)
+            .into_iter()
+            .filter(|d| d.set < MAX_SETS);
         let images = images.map(|d| {
             let elements = d.elements.min(MAX_ELEMENTS);
             ((d.set, d.binding), (elements, false, kind_of(d.kind)))

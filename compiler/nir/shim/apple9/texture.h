@@ -68,6 +68,8 @@ enum apple9_texture_mode {
 struct apple9_resource {
    const nir_variable *variable;
    const struct cortland_binding *binding;
+   /* Elements of the array as the shader declares it; zero if it does not say how many. */
+   unsigned length;
    /* Bytes from the start of the descriptor: where the sampler of a combined one begins. */
    unsigned offset;
    /* The array element; constant if `element` is null. */
