@@ -301,6 +301,9 @@ impl Machine {
                 Pointer::DynamicBuffers => {
                     bail!("the shader wants dynamic buffers, which no case has")
                 }
+                Pointer::VertexBuffers | Pointer::DrawParameters | Pointer::BlendConstants => {
+                    bail!("the shader wants what draws have, and cases are dispatches")
+                }
             };
             if content.is_empty() {
                 // Nothing may be reached through it.
