@@ -135,7 +135,7 @@ pub(super) fn tile_load(op: &TileLoad, ctx: &Context) -> Result<Machine> {
         .arg(1, tile_word(op.word));
     match &op.mask {
         Some(mask) => build.low(2, mask),
-        None => build.arg(2, named(File::SampleMask, op.samples.into())),
+        None => build.arg(2, Value::Int(op.samples.into())),
     }
     .slot(ctx.slot)
     .done(&sparing(ctx, op.dst))
