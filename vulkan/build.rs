@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Compiles the driver's own shaders to SPIR-V, and names the build for shader caches.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, io};
@@ -39,6 +40,11 @@ const SHADERS: &[(&str, &str, &[&str])] = &[
     ("image_copy1", "image_copy", &["-DTYPE=uint8_t", "-DSIZE=1"]),
     ("query", "query", &[]),
     ("empty", "empty.frag", &[]),
+    ("clear_vertex", "clear.vert", &[]),
+    ("clear_vertex_layered", "clear.vert", &["-DLAYERED"]),
+    ("clear_float", "clear.frag", &["-DTYPE=vec4"]),
+    ("clear_sint", "clear.frag", &["-DTYPE=ivec4"]),
+    ("clear_uint", "clear.frag", &["-DTYPE=uvec4"]),
     ("blit", "blit", &[]),
     ("blit_solid", "blit", &["-DSOLID"]),
     ("blit_integer", "blit", &["-DINTEGER"]),
@@ -74,10 +80,9 @@ fn compile_shaders() {
             true => format!("src/internal/{source}"),
             false => format!("src/internal/{source}.comp"),
         };
-        let stage = if source.ends_with(".frag") {
-            "frag"
-        } else {
-            "comp"
+        let stage = match Path::new(&source).extension().and_then(OsStr::to_str) {
+            Some(stage @ ("vert" | "frag")) => stage,
+            _ => "comp",
         };
         let output = Path::new(&out).join(format!("{module}.spv"));
         let result = Command::new("glslangValidator")

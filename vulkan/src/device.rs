@@ -21,8 +21,10 @@ use crate::physical_device::PhysicalDevice;
 use crate::physical_device::features::Enabled;
 use crate::pipeline;
 use crate::program::Arena;
+use crate::occlusion;
 use crate::query_pool;
 use crate::queue::{self, Place, Queue};
+use crate::clear_pipelines::ClearPipelines;
 use crate::tile_programs::TilePrograms;
 
 /// A device.
@@ -49,6 +51,8 @@ pub(crate) struct Device {
     pub(crate) internal: Internal,
     /// Programs that begin and end tiles.
     pub(crate) tile_programs: TilePrograms,
+    pub(crate) occlusion: occlusion::Counters,
+    pub(crate) clear_pipelines: ClearPipelines,
     /// Its shaders.
     pub(crate) shaders: pipeline::Store,
     /// Where firmware writes timestamps.
@@ -236,6 +240,8 @@ pub(crate) unsafe extern "system" fn create_device(
                 _bounds_pages: bounds_pages,
                 internal: Internal::new(this.chip),
                 tile_programs: TilePrograms::default(),
+                occlusion: occlusion::Counters::default(),
+                clear_pipelines: ClearPipelines::default(),
                 shaders: pipeline::Store::default(),
                 backend: this.backend.clone(),
                 lost: AtomicBool::new(false),

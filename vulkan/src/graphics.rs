@@ -123,8 +123,6 @@ macro_rules! ignored {
 
 #[rustfmt::skip]
 ignored! {
-    /// vkCmdClearAttachments.
-    cmd_clear_attachments = "vkCmdClearAttachments" (vk::CommandBuffer, u32, *const vk::ClearAttachment, u32, *const vk::ClearRect);
     /// vkCmdDrawIndirectCount.
     cmd_draw_indirect_count = "vkCmdDrawIndirectCount" (vk::CommandBuffer, vk::Buffer, vk::DeviceSize, vk::Buffer, vk::DeviceSize, u32, u32);
     /// vkCmdDrawIndexedIndirectCount.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-//! VkQueryPool: timestamps, and where firmware writes them.
+//! VkQueryPool: timestamps, and where firmware writes them; occlusion queries.
+//!
+//! A query is a 64-bit word that is 0 while there is no result. Those of occlusion queries are one more than
+//! the counter, and written when a query has ended.
 //!
 //! Firmware writes to buffers that are bound for that as a whole (kernel-uapi, 9). Binding waits for
 //! all work of the device, 64 MiB is all that there is for everyone, and the pages stay taken until
@@ -21,6 +24,7 @@ use crate::entry;
 use crate::error::{VkResult, kernel};
 use crate::gpu::{Bo, Gpu, Zone};
 use crate::object::{self, Object};
+use crate::occlusion::Slots;
 use crate::sync::SLICE;
 
 /// Bytes of a query: a 64-bit time, 0 while it is not available.
@@ -120,10 +124,12 @@ impl Drop for Place {
     }
 }
 
-/// A pool of timestamps.
+/// A pool.
 pub(crate) struct QueryPool {
     place: Place,
     count: u32,
+    /// The counters, for occlusion queries.
+    pub(crate) counters: Option<Slots>,
 }
 
 impl Object for QueryPool {
@@ -165,6 +171,11 @@ impl QueryPool {
 
     fn reset(&self, first: u32, count: u32) {
         for query in first..first.saturating_add(count) {
+            if let Some(counters) = &self.counters {
+                // SAFETY: eight aligned bytes of the mapping, which lives as long as the pool; the GPU
+                // alone uses them too.
+                unsafe { AtomicU64::from_ptr(counters.cpu(query)) }.store(0, Ordering::Relaxed);
+            }
             self.slot(query).store(0, Ordering::Release);
         }
     }
@@ -206,17 +217,21 @@ pub(crate) unsafe extern "system" fn create_query_pool(
     entry::try_guard("vkCreateQueryPool", || {
         // SAFETY: valid by the specification.
         let (this, info) = unsafe { (object::get::<Device>(device), &*info) };
-        if info.query_type != vk::QueryType::TIMESTAMP {
-            debug::error(&format_args!(
-                "vkCreateQueryPool: {:?} needs graphics or a feature that there is not; there are \
-                 timestamps",
-                info.query_type
-            ));
-            return Err(vk::Result::ERROR_FEATURE_NOT_PRESENT);
-        }
+        let counters = match info.query_type {
+            vk::QueryType::TIMESTAMP => None,
+            vk::QueryType::OCCLUSION => Some(this.occlusion.allocate(&this.gpu, info.query_count)?),
+            other => {
+                debug::error(&format_args!(
+                    "vkCreateQueryPool: {other:?} needs a feature that there is not; there are \
+                     timestamps and occlusion queries"
+                ));
+                return Err(vk::Result::ERROR_FEATURE_NOT_PRESENT);
+            }
+        };
         let new = QueryPool {
             place: this.timestamps.allocate(&this.gpu, info.query_count)?,
             count: info.query_count,
+            counters,
         };
         new.reset(0, new.count);
         // SAFETY: as above.
@@ -278,6 +293,10 @@ pub(crate) unsafe extern "system" fn get_query_pool_results(
         for index in 0..count {
             let value = pool.value(this, first + index, wait)?;
             let available = value != 0;
+            let value = match &pool.counters {
+                Some(_) => value.saturating_sub(1),
+                None => value,
+            };
             all &= available;
             let at = index as usize * stride as usize;
             let words = [

@@ -24,6 +24,14 @@ pub(crate) struct Rendering {
     pub(crate) stencil: Option<Target>,
 }
 
+impl Rendering {
+    /// All attachments.
+    pub(crate) fn targets_mut(&mut self) -> impl Iterator<Item = &mut Target> {
+        let colour = self.colour.iter_mut().flatten();
+        colour.chain(&mut self.depth).chain(&mut self.stencil)
+    }
+}
+
 /// An attachment.
 #[derive(Clone, Copy)]
 pub(crate) struct Target {
@@ -52,7 +60,7 @@ pub(crate) struct Resolve {
 }
 
 /// What graphics pipelines must know of the attachments that they are used with.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct AttachmentFormats {
     /// By index; `UNDEFINED` for those that are not used.
     pub(crate) colour: ArrayVec<vk::Format, MAX_COLOUR>,

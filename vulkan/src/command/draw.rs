@@ -46,6 +46,10 @@ pub(super) struct Drawing {
     pub(super) state_changed: bool,
     /// Whether vertex buffers changed since the programs were written.
     pub(super) buffers_changed: bool,
+    /// The counter that draws count for, and how.
+    pub(super) occlusion: Option<(u16, Visibility)>,
+    /// Constants of a draw of the driver itself, in place of those that were pushed.
+    pub(super) own_constants: Option<[u32; 4]>,
     record: Option<ContextAddress>,
     launchers: Option<[LauncherAddress; 2]>,
     parameters: Option<Parameters>,
@@ -68,7 +72,7 @@ pub(super) struct IndexBuffer {
 
 /// What shaders may ask about a draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Parameters {
+pub(super) enum Parameters {
     /// Base vertex, base instance, number of the draw.
     Values([u32; 3]),
     /// They are at an address: of an indirect draw.
@@ -86,6 +90,8 @@ impl Default for Drawing {
             pass: None,
             state_changed: true,
             buffers_changed: true,
+            occlusion: None,
+            own_constants: None,
             record: None,
             launchers: None,
             parameters: None,
@@ -120,7 +126,7 @@ impl Drawing {
 
 impl CommandBuffer {
     /// Draws.
-    fn draw(&mut self, vertices: Vertices, parameters: Parameters) -> VkResult {
+    pub(super) fn draw(&mut self, vertices: Vertices, parameters: Parameters) -> VkResult {
         let Some(pipeline) = self.drawing.graphics() else {
             debug::error(&"a draw without a graphics pipeline");
             return Err(vk::Result::ERROR_UNKNOWN);
@@ -212,6 +218,7 @@ impl CommandBuffer {
             false => 0,
         };
         let mut launchers = [None; 2];
+        let own_constants = self.drawing.own_constants.map(|words| words.map(u32::to_le_bytes));
         for (program, launcher) in [&pipeline.vertex, &pipeline.fragment]
             .into_iter()
             .zip(&mut launchers)
@@ -223,7 +230,7 @@ impl CommandBuffer {
                 vertex_buffers,
                 draw_parameters,
                 blend_constants,
-                constants: None,
+                constants: own_constants.as_ref().map(|bytes| bytes.as_flattened()),
             };
             *launcher = Some(self.write_root(program, &special)?);
         }
@@ -336,6 +343,7 @@ impl CommandBuffer {
         let outlines = pipeline.polygon != PolygonMode::Fill;
         let many = pipeline.samples != agx_hw::launcher::Samples::One;
         let translucent = info.reads_tile || many || !info.writes_colour && info.has_side_effects;
+        let (occlusion, visibility) = drawing.occlusion.unwrap_or((0, Visibility::None));
         Ok(State {
             varyings: VaryingCounts::all(pipeline.outputs.scalars),
             fragment: Fragment {
@@ -346,8 +354,8 @@ impl CommandBuffer {
             },
             outputs: Outputs::new(&pipeline.outputs, info.uses_frag_z).map_err(error::record)?,
             control: FragmentControl {
-                visibility: Visibility::None,
-                occlusion: 0,
+                visibility,
+                occlusion,
                 scissor: true,
                 depth_bias: bias,
                 stencil: state.stencil_test && has_stencil,
@@ -357,7 +365,7 @@ impl CommandBuffer {
                 back: face(&state.stencil[1]),
             },
             control2: FragmentControl2 {
-                visibility: Visibility::None,
+                visibility,
                 no_tag_write: state.discard,
                 no_merge: info.discards
                     || info.needs_helpers

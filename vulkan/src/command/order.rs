@@ -2,19 +2,19 @@
 //! Barriers and events.
 //!
 //! Commands run one after the other, each with its writes visible to the next, so barriers and waits
-//! for events that the queue sets have nothing to do. Neither have waits for events that the host
+//! for events that the queue sets have nothing to do. Barriers in rendering make two render commands of one. Neither have waits for events that the host
 //! sets: it must set them before it submits who waits for them ("Queue Forward Progress", and
 //! VUID-vkSetEvent-event-09543).
 
 use ash::vk;
 
-use super::buffer::record;
+use super::buffer::{CommandBuffer, record};
 use crate::event::Event;
 use crate::object;
 
 /// vkCmdPipelineBarrier.
 pub(crate) unsafe extern "system" fn cmd_pipeline_barrier(
-    _buffer: vk::CommandBuffer,
+    buffer: vk::CommandBuffer,
     _from: vk::PipelineStageFlags,
     _to: vk::PipelineStageFlags,
     _flags: vk::DependencyFlags,
@@ -25,13 +25,17 @@ pub(crate) unsafe extern "system" fn cmd_pipeline_barrier(
     _image_count: u32,
     _images: *const vk::ImageMemoryBarrier<'_>,
 ) {
+    // SAFETY: valid and externally synchronised by the specification.
+    unsafe { record("vkCmdPipelineBarrier", buffer, CommandBuffer::split_rendering) };
 }
 
 /// vkCmdPipelineBarrier2.
 pub(crate) unsafe extern "system" fn cmd_pipeline_barrier2(
-    _buffer: vk::CommandBuffer,
+    buffer: vk::CommandBuffer,
     _info: *const vk::DependencyInfo<'_>,
 ) {
+    // SAFETY: valid and externally synchronised by the specification.
+    unsafe { record("vkCmdPipelineBarrier2", buffer, CommandBuffer::split_rendering) };
 }
 
 /// Records the write of an event's word.

@@ -5,6 +5,7 @@
 //! cut where one is asked for. They are read and reset through memory like anything else; a cut
 //! keeps firmware and shaders from meeting in one command.
 
+use agx_hw::ppp::Visibility;
 use ash::vk;
 
 use super::buffer::{CommandBuffer, record};
@@ -34,6 +35,28 @@ impl CommandBuffer {
         self.cut(Some(stamp))
     }
 
+    fn end_query(&mut self, pool: &QueryPool, query: u32) -> VkResult {
+        let Some(counters) = &pool.counters else {
+            return Err(vk::Result::ERROR_FEATURE_NOT_PRESENT);
+        };
+        self.drawing.occlusion = None;
+        self.drawing.state_changed = true;
+        let ended = (counters.address(query), pool.address(query));
+        match &mut self.drawing.pass {
+            // Counters are right when the pass is over.
+            Some(pass) => push(&mut pass.counted, ended),
+            None => self.make_available(ended.0, ended.1),
+        }
+    }
+
+    /// Makes what a counter says the result of a query.
+    ///
+    /// # Errors
+    /// When there is no memory.
+    pub(super) fn make_available(&mut self, counter: u64, query: u64) -> VkResult {
+        self.copy_words(counter, query, 0, 1, 1 << 4)
+    }
+
     fn copy_results(
         &mut self,
         pool: &QueryPool,
@@ -46,16 +69,34 @@ impl CommandBuffer {
         if count == 0 {
             return Ok(());
         }
-        self.cut(None)?;
         let mut options = 0u32;
         if flags.contains(vk::QueryResultFlags::TYPE_64) {
             options |= 1;
         }
         if flags.contains(vk::QueryResultFlags::WITH_AVAILABILITY) {
-            options |= 2;
+            options |= 1 << 1;
         }
+        if pool.counters.is_some() {
+            options |= 1 << 2;
+        }
+        if flags.contains(vk::QueryResultFlags::PARTIAL) {
+            options |= 1 << 3;
+        }
+        self.copy_words(pool.address(first), to, stride, count, options)
+    }
+
+    /// Runs the shader that copies queries, with options that it knows.
+    fn copy_words(
+        &mut self,
+        from: u64,
+        to: u64,
+        stride: u64,
+        count: u32,
+        options: u32,
+    ) -> VkResult {
+        self.cut(None)?;
         let mut constants = [0; 32];
-        constants[..8].copy_from_slice(&pool.address(first).to_le_bytes());
+        constants[..8].copy_from_slice(&from.to_le_bytes());
         constants[8..16].copy_from_slice(&to.to_le_bytes());
         constants[16..24].copy_from_slice(&stride.to_le_bytes());
         constants[24..28].copy_from_slice(&count.to_le_bytes());
@@ -108,6 +149,9 @@ pub(crate) unsafe extern "system" fn cmd_reset_query_pool(
             let pool = object::get::<QueryPool>(pool);
             // Firmware may have written them in the command before.
             this.cut(None)?;
+            if let (Some(counters), 1..) = (&pool.counters, count) {
+                this.fill(counters.address(first), 8 * u64::from(count), 0)?;
+            }
             this.fill(pool.address(first), 8 * u64::from(count), 0)
         });
     }
@@ -135,31 +179,40 @@ pub(crate) unsafe extern "system" fn cmd_copy_query_pool_results(
     }
 }
 
-/// vkCmdBeginQuery: there are no queries that begin and end.
+/// vkCmdBeginQuery.
 pub(crate) unsafe extern "system" fn cmd_begin_query(
     buffer: vk::CommandBuffer,
-    _pool: vk::QueryPool,
-    _query: u32,
-    _flags: vk::QueryControlFlags,
+    pool: vk::QueryPool,
+    query: u32,
+    flags: vk::QueryControlFlags,
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        record("vkCmdBeginQuery", buffer, |_| {
-            Err(vk::Result::ERROR_FEATURE_NOT_PRESENT)
+        record("vkCmdBeginQuery", buffer, |this| {
+            let Some(counters) = &object::get::<QueryPool>(pool).counters else {
+                return Err(vk::Result::ERROR_FEATURE_NOT_PRESENT);
+            };
+            let visibility = match flags.contains(vk::QueryControlFlags::PRECISE) {
+                true => Visibility::Counting,
+                false => Visibility::Boolean,
+            };
+            this.drawing.occlusion = Some((counters.index(query), visibility));
+            this.drawing.state_changed = true;
+            Ok(())
         });
     }
 }
 
-/// vkCmdEndQuery: there are no queries that begin and end.
+/// vkCmdEndQuery.
 pub(crate) unsafe extern "system" fn cmd_end_query(
     buffer: vk::CommandBuffer,
-    _pool: vk::QueryPool,
-    _query: u32,
+    pool: vk::QueryPool,
+    query: u32,
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        record("vkCmdEndQuery", buffer, |_| {
-            Err(vk::Result::ERROR_FEATURE_NOT_PRESENT)
+        record("vkCmdEndQuery", buffer, |this| {
+            this.end_query(object::get::<QueryPool>(pool), query)
         });
     }
 }

@@ -51,6 +51,8 @@ pub(super) struct Pass {
     used: usize,
     pub(super) scissors: HostVec<[u8; scissor::ENTRY_SIZE]>,
     pub(super) depth_biases: HostVec<[u8; depth_bias::ENTRY_SIZE]>,
+    /// Counters of queries that ended, and their queries.
+    pub(super) counted: HostVec<(u64, u64)>,
     /// Timestamps to write when it has ended.
     pub(super) stamps: HostVec<Stamp>,
 }
@@ -112,6 +114,7 @@ impl CommandBuffer {
             used: 0,
             scissors: host.vec(),
             depth_biases: host.vec(),
+            counted: host.vec(),
             stamps: host.vec(),
         };
         pass.write(Record::Barrier(Barrier::START))?;
@@ -120,28 +123,6 @@ impl CommandBuffer {
         self.drawing.forget();
         if partial {
             self.clear_area()?;
-        }
-        Ok(())
-    }
-
-    /// Clears by drawing what a background program would clear too much of.
-    fn clear_area(&mut self) -> VkResult {
-        let Some(pass) = &self.drawing.pass else {
-            return Ok(());
-        };
-        let clears = |target: &Option<Target>| {
-            target
-                .as_ref()
-                .is_some_and(|target| target.load == vk::AttachmentLoadOp::CLEAR)
-        };
-        let rendering = &pass.rendering;
-        let any = rendering.colour.iter().any(clears)
-            || clears(&rendering.depth)
-            || clears(&rendering.stencil);
-        if any {
-            debug::error(
-                &"clearing a part of the attachments when rendering begins is not there yet",
-            );
         }
         Ok(())
     }
@@ -165,10 +146,34 @@ impl CommandBuffer {
                 ended: stamps.next().copied(),
             },
         )?;
+        for (counter, query) in &pass.counted {
+            self.make_available(*counter, *query)?;
+        }
         for stamp in stamps {
             self.stamp_now(*stamp)?;
         }
         self.resolve_attachments(&pass.rendering)
+    }
+
+    /// Ends rendering and goes on with it in another command, which sees what this one wrote: for barriers in
+    /// rendering, that attachments are read after.
+    ///
+    /// # Errors
+    /// When there is no memory.
+    pub(super) fn split_rendering(&mut self) -> VkResult {
+        let Some(pass) = &mut self.drawing.pass else {
+            return Ok(());
+        };
+        let mut second = pass.rendering.clone();
+        for target in second.targets_mut() {
+            target.load = vk::AttachmentLoadOp::LOAD;
+        }
+        for target in pass.rendering.targets_mut() {
+            target.store = vk::AttachmentStoreOp::STORE;
+            target.resolve = None;
+        }
+        self.end_rendering()?;
+        self.begin_rendering(second)
     }
 
     /// What is resolved when rendering ends.
@@ -210,6 +215,7 @@ impl CommandBuffer {
         };
         let [width, height] = tile::size(pass.samples);
         (render.utile_width_px, render.utile_height_px) = (width as u8, height as u8);
+        render.isp_oclqry_base = self.device().occlusion.address().unwrap_or(0);
         render.isp_scissor_base = self.array(&pass.scissors)?;
         render.isp_dbias_base = match pass.depth_biases.is_empty() {
             true => 0,
@@ -443,6 +449,16 @@ impl Pass {
             && i64::from(area.offset.y) + i64::from(area.extent.height) >= self.size[1].into()
     }
 
+    /// Layers of the attachments.
+    pub(super) fn layers(&self) -> u16 {
+        self.layers
+    }
+
+    /// Samples of a pixel.
+    pub(super) fn samples(&self) -> Samples {
+        self.samples
+    }
+
     /// Whether there is room for so many bytes of records.
     pub(super) fn has_room(&self, bytes: usize) -> bool {
         self.used + bytes + TAIL <= CHUNK as usize
@@ -474,10 +490,5 @@ impl Pass {
         unsafe { self.chunk.bytes() }
             .get_mut(self.used..)
             .unwrap_or_default()
-    }
-
-    /// Bytes were written.
-    pub(super) fn advance(&mut self, bytes: usize) {
-        self.used += bytes;
     }
 }

@@ -237,7 +237,7 @@ pub static COMMANDS: &[Command] = {
         command("vkCmdCopyImageToBuffer", Device, V1_0, erase::<vk::PFN_vkCmdCopyImageToBuffer>(command_buffer::cmd_copy_image_to_buffer)),
         command("vkCmdClearColorImage", Device, V1_0, erase::<vk::PFN_vkCmdClearColorImage>(command_buffer::cmd_clear_color_image)),
         command("vkCmdClearDepthStencilImage", Device, V1_0, erase::<vk::PFN_vkCmdClearDepthStencilImage>(command_buffer::cmd_clear_depth_stencil_image)),
-        command("vkCmdClearAttachments", Device, V1_0, erase::<vk::PFN_vkCmdClearAttachments>(graphics::cmd_clear_attachments)),
+        command("vkCmdClearAttachments", Device, V1_0, erase::<vk::PFN_vkCmdClearAttachments>(command_buffer::cmd_clear_attachments)),
         command("vkCmdDrawIndirectCount", Device, V1_2, erase::<vk::PFN_vkCmdDrawIndirectCount>(graphics::cmd_draw_indirect_count)),
         command("vkCmdDrawIndexedIndirectCount", Device, V1_2, erase::<vk::PFN_vkCmdDrawIndexedIndirectCount>(graphics::cmd_draw_indexed_indirect_count)),
         command("vkCmdCopyImage2", Device, V1_3, erase::<vk::PFN_vkCmdCopyImage2>(command_buffer::cmd_copy_image2)),

@@ -16,7 +16,8 @@ layout(push_constant) uniform Push {
     uint64_t to;
     uint64_t stride;
     uint count;
-    // Bit 0: 64-bit results. Bit 1: write availability.
+    // Bit 0: 64-bit results. Bit 1: write availability. Bit 2: what is available is 1 more than it says.
+    // Bit 3: write what is partial, which is nothing. Bit 4: make counters available.
     uint flags;
 };
 
@@ -28,13 +29,20 @@ void main()
     uint64_t value = Value(values + uint64_t(query) * 8ul).value;
     bool available = value != 0ul;
     uint64_t target = to + uint64_t(query) * stride;
+    if ((flags & 16) != 0) {
+        To64(target).value = value + 1ul;
+        return;
+    }
+    if ((flags & 4) != 0 && available)
+        value -= 1ul;
+    bool written = available || (flags & 8) != 0;
     if ((flags & 1) != 0) {
-        if (available)
+        if (written)
             To64(target).value = value;
         if ((flags & 2) != 0)
             To64(target + 8ul).value = available ? 1ul : 0ul;
     } else {
-        if (available)
+        if (written)
             To32(target).value = uint(value);
         if ((flags & 2) != 0)
             To32(target + 4ul).value = available ? 1u : 0u;

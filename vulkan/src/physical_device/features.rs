@@ -22,6 +22,7 @@ const HEADER: usize = size_of::<vk::BaseOutStructure<'_>>();
 fn vulkan10() -> vk::PhysicalDeviceFeatures {
     vk::PhysicalDeviceFeatures {
         robust_buffer_access: vk::TRUE,
+        occlusion_query_precise: vk::TRUE,
         shader_uniform_buffer_array_dynamic_indexing: vk::TRUE,
         shader_storage_buffer_array_dynamic_indexing: vk::TRUE,
         shader_int64: vk::TRUE,

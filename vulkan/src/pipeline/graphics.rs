@@ -84,7 +84,7 @@ impl GraphicsPipeline {
 
     /// # Safety
     /// The structure is valid.
-    unsafe fn new(
+    pub(crate) unsafe fn new(
         device: &Device,
         info: &vk::GraphicsPipelineCreateInfo<'_>,
     ) -> VkResult<GraphicsPipeline> {

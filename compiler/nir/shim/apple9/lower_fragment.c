@@ -560,6 +560,18 @@ lower_input_attachments(nir_shader *s)
 {
    const nir_input_attachment_options options = { .use_fragcoord_sysval = true, .use_layer_id_sysval = true };
    nir_lower_input_attachments(s, &options);
+   /* They are images of two dimensions from here on. */
+   nir_foreach_block(block, nir_shader_get_entrypoint(s)) {
+      nir_foreach_instr(instr, block) {
+         if (instr->type != nir_instr_type_tex)
+            continue;
+         nir_tex_instr *tex = nir_instr_as_tex(instr);
+         if (tex->sampler_dim == GLSL_SAMPLER_DIM_SUBPASS)
+            tex->sampler_dim = GLSL_SAMPLER_DIM_2D;
+         if (tex->sampler_dim == GLSL_SAMPLER_DIM_SUBPASS_MS)
+            tex->sampler_dim = GLSL_SAMPLER_DIM_MS;
+      }
+   }
 }
 
 static void
