@@ -642,6 +642,7 @@ impl Studio {
             &self.images,
         ]
         .into_iter()
+        .chain(&self.extra)
         .map(Memory::region)
         .collect();
         regions.sort_by_key(|region| region.start);

@@ -38,11 +38,15 @@ pub(super) fn publish_depth(op: &PublishDepth, ctx: &Context) -> Result<Machine>
 }
 
 pub(super) fn vertex_out(op: &VertexOut, ctx: &Context) -> Result<Machine> {
-    Build::new(FormId::VaryStore)
+    let build = Build::new(FormId::VaryStore)
         .op("vary_store")
         .arg(0, named(File::Output, op.slot))
-        .arg(1, publication(op.word))
-        .done(ctx)
+        .arg(1, publication(op.word));
+    // It has to name the slot of the export, even if somebody else has waited for that (isa-3, 5.2).
+    if ctx.waits.is_empty() {
+        return build.exact_wait(SlotMask::of(EXPORT_SLOT)).done(ctx);
+    }
+    build.done(ctx)
 }
 
 fn coefficient(cf: u8) -> Value {
@@ -135,7 +139,7 @@ pub(super) fn tile_load(op: &TileLoad, ctx: &Context) -> Result<Machine> {
         .arg(1, tile_word(op.word));
     match &op.mask {
         Some(mask) => build.low(2, mask),
-        None => build.arg(2, named(File::SampleMask, op.samples.into())),
+        None => build.arg(2, Value::Int(op.samples.into())),
     }
     .slot(ctx.slot)
     .done(&sparing(ctx, op.dst))
