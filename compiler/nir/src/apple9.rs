@@ -71,7 +71,8 @@ pub enum BindingKind {
     InlineUniform,
     /// Texture descriptors of 64 bytes: the 32 of a texture record; five `u32`: width, height, depth or layers (or cubes of
     /// an array of cubes; 1 of others), levels, samples, all at the view's first level; zeros. All zeros: no texture.
-    /// The record of an array of cubes is that of a 2D array of its faces.
+    /// The record of an array of cubes is that of a 2D array of its faces, that of an input attachment always one of an
+    /// array.
     Texture,
     /// Sampler descriptors of 64 bytes: 32 with a sampler record of 8 (whose border is transparent black if it is custom)
     /// and zeros; the same record with an opaque white border, 8 bytes; the LOD bias, `f32`; `u32`: bit 0 custom border,

@@ -645,7 +645,7 @@ impl Studio {
     }
 
     pub fn mappings(&self) -> Arc<Mappings> {
-        let mut regions: Vec<Region> = self.all().into_iter().map(Memory::region).collect();
+        let mut regions: Vec<Region> = self.all().into_iter().chain(&self.extra).map(Memory::region).collect();
         regions.sort_by_key(|region| region.start);
         Arc::new(Mappings::new(regions))
     }

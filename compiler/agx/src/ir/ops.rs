@@ -823,6 +823,10 @@ ops! {
     PublishDepth "publish_depth" {
         dsts {} srcs { src: Src = ANY } attrs { word: u8 }
     }
+    /// The same as `publish` for any publication: of three numbers above 63 two may be in one instruction (isa-3, 1.3).
+    Export "export" {
+        dsts {} srcs { src: Src = LOW } attrs { word: u8 }
+    }
     /// Word `slot` of the vertex shader's output becomes publication `word`.
     VertexOut "vertex_out" {
         dsts {} srcs {} attrs { slot: u16, word: u8 }
@@ -914,6 +918,7 @@ impl Instr {
                 | Instr::Spill(_)
                 | Instr::Publish(_)
                 | Instr::PublishDepth(_)
+                | Instr::Export(_)
                 | Instr::VertexOut(_)
                 | Instr::TileAccess(_)
                 | Instr::TileFence(_)

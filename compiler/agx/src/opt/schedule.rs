@@ -18,8 +18,8 @@ use arrayvec::ArrayVec;
 
 use crate::analysis::{Liveness, ValueSet};
 use crate::ir::{
-    Block, COVERAGE_REGISTER, Coverage, DepthStore, End, Function, Instr, Publish, PublishDepth,
-    Src, Value,
+    Block, COVERAGE_REGISTER, Coverage, DepthStore, End, Export, Function, Instr, Publish,
+    PublishDepth, Src, Value,
 };
 
 /// Live values from which on pressure decides.
@@ -214,7 +214,8 @@ impl MemoryOrder {
             Instr::TileFence(_) | Instr::TileStore(_) => (TILE, true),
             Instr::TileLoad(_) => (TILE, false),
             Instr::SysReg(op) if op.number == COVERAGE_REGISTER => (TILE, false),
-            Instr::PublishDepth(PublishDepth { word, .. })
+            Instr::Export(Export { word, .. })
+            | Instr::PublishDepth(PublishDepth { word, .. })
             | Instr::Publish(Publish { word, .. }) => {
                 self.publications.entry(*word).or_default().write(i, before);
                 return;

@@ -12,9 +12,9 @@ use super::memory::result;
 use super::{Selector, visit};
 use crate::error::Error;
 use crate::ir::{
-    COVERAGE_REGISTER, Coverage, DepthStore, Derivative, InterpPos, Iter, IterFlat, Project,
-    Publish, PublishDepth, Sfu, SfuOp, SfuType, Src, SysReg, TileAccess, TileFence, TileLoad,
-    TileStore, Tuple, Value, VertexOut,
+    COVERAGE_REGISTER, Coverage, DepthStore, Derivative, Export, InterpPos, Iter, IterFlat,
+    Project, Publish, PublishDepth, Sfu, SfuOp, SfuType, Src, SysReg, TileAccess, TileFence,
+    TileLoad, TileStore, Tuple, Value, VertexOut,
 };
 
 /// Publications that texture operations use.
@@ -176,7 +176,7 @@ impl Selector<'_> {
             0
         };
         let word = ((first + slot) % PUBLICATIONS) as u8;
-        self.emit(Publish { src, word });
+        self.emit(Export { src, word });
         self.emit(VertexOut { slot, word });
         Ok(())
     }

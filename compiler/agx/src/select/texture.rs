@@ -338,6 +338,7 @@ pub(crate) fn publications(function: &Function) -> u16 {
     let used = instrs.filter_map(|instr| match instr {
         Instr::Publish(op) => Some(u16::from(op.word) + 1),
         Instr::PublishDepth(op) => Some(u16::from(op.word) + 1),
+        Instr::Export(op) => Some(u16::from(op.word) + 1),
         _ => None,
     });
     used.max().unwrap_or(0)

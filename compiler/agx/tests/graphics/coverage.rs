@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 //! Discards, sample masks, alpha to coverage, depth, input attachments, shading of samples.
 
+use agx_compiler::binary::{DepthLayout, StageInfo};
 use agx_hw::launcher::Samples;
+use mesa_nir::FragmentLowering;
 
-use crate::pipeline::{COVER, Draw, Scene, format};
+use crate::pipeline::{COVER, Draw, Scene, format, fragment};
 use crate::studio::count;
 
 const ALL: [Samples; 3] = [Samples::One, Samples::Two, Samples::Four];
@@ -171,4 +173,53 @@ fn input_attachments_are_read_in_the_tile() {
     for x in 0..16 {
         assert_eq!(word(&scene, x, 5, 0), x * 3 + 1);
     }
+}
+
+#[test]
+fn early_tests_leave_coverage_alone() {
+    let text = "layout(early_fragment_tests) in;
+        layout(location = 0) out uint o;
+        void main() {
+            uvec2 p = uvec2(gl_FragCoord.xy);
+            if (p.x == 5) discard;
+            gl_SampleMask[0] = p.y == 3 ? 2 : -1;
+            o = p.x;
+        }";
+    for samples in ALL {
+        each(samples, &Draw::new(COVER, text), |x, y, s| {
+            if x == 5 || y == 3 && s != 1 { 7 } else { x }
+        });
+    }
+    let lowering = FragmentLowering {
+        attachments: scene(Samples::One).attachments(),
+        ..FragmentLowering::default()
+    };
+    let StageInfo::Fragment(info) = fragment(text, &lowering).unwrap().stage else {
+        panic!("no fragment shader");
+    };
+    assert!(info.early_fragment_tests && !info.discards && !info.writes_depth);
+}
+
+#[test]
+fn written_depth_takes_the_place_of_the_test() {
+    let text = "layout(depth_less) out float gl_FragDepth;
+        layout(location = 0) out uint o;
+        void main() {
+            uvec2 p = uvec2(gl_FragCoord.xy);
+            if (p.x == 5) discard;
+            gl_FragDepth = gl_FragCoord.z * 0.5;
+            o = p.x;
+        }";
+    for samples in ALL {
+        each(samples, &Draw::new(COVER, text), |x, _, _| if x == 5 { 7 } else { x });
+    }
+    let lowering = FragmentLowering {
+        attachments: scene(Samples::One).attachments(),
+        ..FragmentLowering::default()
+    };
+    let StageInfo::Fragment(info) = fragment(text, &lowering).unwrap().stage else {
+        panic!("no fragment shader");
+    };
+    assert!(info.discards && info.writes_depth && info.uses_frag_z);
+    assert_eq!(info.depth_layout, DepthLayout::Less);
 }

@@ -8,5 +8,7 @@ mod attributes;
 mod blending;
 mod coverage;
 mod formats;
+mod limits;
 mod pipeline;
+mod textures;
 mod varyings;

@@ -5,13 +5,14 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use agx_compiler::binary::{Pointer, ShaderBinary, StageInfo, VaryingMode};
+use agx_compiler::binary::{Pointer, SamplerSlot, ShaderBinary, StageInfo, VaryingMode};
 use agx_compiler::tile::{Background, BackgroundAttachment, Fill, Store, StoreAttachment};
 use agx_compiler::{colour_format, compile_fragment, compile_vertex};
 use agx_hw::coefficient::Interpolation;
 use agx_hw::format::Format;
 use agx_hw::launcher::{Frame, Launcher, Samples};
 use agx_hw::ppp::PassType;
+use agx_hw::sampler::Sampler;
 use agx_hw::uvs::Layout;
 use agx_hw::vdm::Vertices;
 use agx_hw::window::LauncherAddress;
@@ -103,6 +104,8 @@ pub(crate) struct Draw {
     /// Base vertex, base instance, draw number.
     pub(crate) parameters: [u32; 3],
     pub(crate) blend_constants: [f32; 4],
+    /// The memory of set 0, from which the tables of textures and samplers are made.
+    pub(crate) set: Vec<u8>,
 }
 
 /// A triangle that covers everything, whose place is its vertex's number.
@@ -126,6 +129,7 @@ impl Draw {
             },
             parameters: [0; 3],
             blend_constants: [0.0; 4],
+            set: Vec::new(),
         }
     }
 
@@ -303,7 +307,27 @@ impl Scene {
         let parameters = self.studio.data.place(&words(&draw.parameters), 64);
         let constants = draw.blend_constants.map(f32::to_bits);
         let constants = self.studio.data.place(&words(&constants), 64);
+        let part = |offset: u32, count: usize| {
+            let mut bytes = draw.set[offset as usize..][..count].to_vec();
+            bytes.resize(32, 0);
+            bytes
+        };
+        let textures = binary.textures.iter().flat_map(|t| part(t.offset, 32));
+        let textures = self.studio.data.place(&textures.collect::<Vec<_>>(), 64);
+        let samplers = binary.samplers.iter().flat_map(|s| match s {
+            SamplerSlot::Descriptor { offset, .. } => part(*offset, 8),
+            SamplerSlot::Fetch => {
+                let mut bytes = Sampler::fetch().bits().to_le_bytes().to_vec();
+                bytes.resize(32, 0);
+                bytes
+            }
+        });
+        let samplers = self.studio.data.place(&samplers.collect::<Vec<_>>(), 64);
+        let set = self.studio.data.place(&draw.set, 64);
         let address = |pointer| match pointer {
+            Pointer::TextureTable => textures,
+            Pointer::SamplerTable => samplers,
+            Pointer::DescriptorSet(0) => set,
             Pointer::VertexBuffers => buffers,
             Pointer::DrawParameters => parameters,
             Pointer::BlendConstants => constants,

@@ -406,12 +406,33 @@ takes_logic_op(const struct cortland_attachment *a)
    return apple9_is_integer_colour(a) || (apple9_is_normalized_colour(a) && a->encoding != CORTLAND_COLOUR_SRGB8);
 }
 
+static bool
+equation_reads(const struct cortland_blend_equation *e)
+{
+   if (e->op == CORTLAND_BLEND_MIN || e->op == CORTLAND_BLEND_MAX || e->dst != CORTLAND_FACTOR_ZERO)
+      return true;
+   switch (e->src) {
+   case CORTLAND_FACTOR_DST_COLOUR:
+   case CORTLAND_FACTOR_ONE_MINUS_DST_COLOUR:
+   case CORTLAND_FACTOR_DST_ALPHA:
+   case CORTLAND_FACTOR_ONE_MINUS_DST_ALPHA:
+   case CORTLAND_FACTOR_SRC_ALPHA_SATURATE:
+      return true;
+   default:
+      return false;
+   }
+}
+
 /* Needs what is in the tile? */
 static bool
 reads_destination(const struct fragment *f, const struct cortland_attachment *a)
 {
-   if (f->lowering->has_logic_op ? takes_logic_op(a) : a->blends)
+   if (f->lowering->has_logic_op) {
+      if (takes_logic_op(a))
+         return true;
+   } else if (a->blends && (equation_reads(&a->colour) || equation_reads(&a->alpha))) {
       return true;
+   }
    uint32_t written[4], used[4];
    apple9_tile_bits(a, a->write_mask, written);
    apple9_tile_bits(a, 15, used);
@@ -444,8 +465,9 @@ store_colour(struct fragment *f, const struct cortland_attachment *a, nir_def *c
       }
       apple9_from_memory_bits(b, a, words);
    } else if (a->blends && !f->lowering->has_logic_op && !apple9_is_integer_colour(a)) {
-      nir_def *dst[4], *out[4];
-      apple9_unpack_colour(b, a, old, dst);
+      nir_def *nothing = nir_imm_int(b, 0), *dst[4] = { nothing, nothing, nothing, nothing }, *out[4];
+      if (sample)
+         apple9_unpack_colour(b, a, old, dst);
       apple9_blend(b, a, src, src1, dst, out);
       apple9_pack_colour(b, a, out, words);
    } else {
@@ -554,13 +576,13 @@ wrap_in_loop(struct fragment *f)
    f->info->flags |= CORTLAND_FRAGMENT_PER_SAMPLE;
 }
 
-/* What is left of input attachments is fetched from images. */
+/* What is left of input attachments is fetched from images, whose records are those of arrays. */
 static void
 lower_input_attachments(nir_shader *s)
 {
    const nir_input_attachment_options options = { .use_fragcoord_sysval = true, .use_layer_id_sysval = true };
-   nir_lower_input_attachments(s, &options);
-   /* They are images of two dimensions from here on. */
+   if (!nir_lower_input_attachments(s, &options))
+      return;
    nir_foreach_block(block, nir_shader_get_entrypoint(s)) {
       nir_foreach_instr(instr, block) {
          if (instr->type != nir_instr_type_tex)
@@ -568,7 +590,7 @@ lower_input_attachments(nir_shader *s)
          nir_tex_instr *tex = nir_instr_as_tex(instr);
          if (tex->sampler_dim == GLSL_SAMPLER_DIM_SUBPASS)
             tex->sampler_dim = GLSL_SAMPLER_DIM_2D;
-         if (tex->sampler_dim == GLSL_SAMPLER_DIM_SUBPASS_MS)
+         else if (tex->sampler_dim == GLSL_SAMPLER_DIM_SUBPASS_MS)
             tex->sampler_dim = GLSL_SAMPLER_DIM_MS;
       }
    }

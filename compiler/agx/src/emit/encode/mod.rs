@@ -131,6 +131,7 @@ pub(crate) fn encode(instr: &Instr, ctx: &Context) -> Result<Sequence> {
         Instr::CubeFace(op) => one(texture::cube_face(op, ctx)),
         Instr::CubeCoord(op) => one(texture::cube_coord(op, ctx)),
         Instr::PublishDepth(op) => one(stage::publish_depth(op, ctx)),
+        Instr::Export(op) => one(texture::publish_word(&op.src, op.word, ctx)),
         Instr::VertexOut(op) => one(stage::vertex_out(op, ctx)),
         Instr::Iter(op) => one(stage::iter(op, ctx)),
         Instr::IterFlat(op) => one(stage::iter_flat(op, ctx)),

@@ -38,11 +38,15 @@ pub(super) fn publish_depth(op: &PublishDepth, ctx: &Context) -> Result<Machine>
 }
 
 pub(super) fn vertex_out(op: &VertexOut, ctx: &Context) -> Result<Machine> {
-    Build::new(FormId::VaryStore)
+    let build = Build::new(FormId::VaryStore)
         .op("vary_store")
         .arg(0, named(File::Output, op.slot))
-        .arg(1, publication(op.word))
-        .done(ctx)
+        .arg(1, publication(op.word));
+    // It has to name the slot of the export, even if somebody else has waited for that (isa-3, 5.2).
+    if ctx.waits.is_empty() {
+        return build.exact_wait(SlotMask::of(EXPORT_SLOT)).done(ctx);
+    }
+    build.done(ctx)
 }
 
 fn coefficient(cf: u8) -> Value {

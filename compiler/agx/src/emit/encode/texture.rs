@@ -12,11 +12,15 @@ const EXPORT_SLOT: u8 = 1;
 
 /// `x | x`, the proven way to fill a parameter block (isa-3, 1.3).
 pub(super) fn publish(op: &Publish, ctx: &Context) -> Result<Machine> {
+    publish_word(&op.src, op.word, ctx)
+}
+
+pub(super) fn publish_word(src: &Src, word: u8, ctx: &Context) -> Result<Machine> {
     Build::new(FormId::Logic)
         .op("or")
-        .arg(0, Value::publication(op.word.into()))
-        .src(1, &op.src)
-        .src(2, &op.src)
+        .arg(0, Value::publication(word.into()))
+        .src(1, src)
+        .src(2, src)
         .slot(EXPORT_SLOT)
         .done(ctx)
 }
