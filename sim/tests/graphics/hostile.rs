@@ -105,5 +105,8 @@ fn damaged_passes_end() {
         faults += u64::from(result.is_err());
     }
     // Some damage is seen, some is not.
-    assert!(faults > rounds / 10 && faults < rounds, "{faults} of {rounds}");
+    assert!(
+        faults > rounds / 10 && faults < rounds,
+        "{faults} of {rounds}"
+    );
 }
