@@ -17,7 +17,7 @@ pub(super) const GUARD: f64 = (1 << 20) as f64;
 /// Most planes: w, two of depth, four of the guard band, eight distances.
 const MAX_PLANES: usize = 15;
 /// Most corners: every plane adds at most one.
-const MAX_CORNERS: usize = 3 + MAX_PLANES;
+pub(super) const MAX_CORNERS: usize = 3 + MAX_PLANES;
 
 /// A corner: its position in clip space, and how much of each original corner is in it.
 #[derive(Clone, Copy, Debug, PartialEq)]
