@@ -9,7 +9,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use agx_hw::format::{Source, StoreSwizzle, Swizzle};
+use agx_hw::format::{StoreSwizzle, Swizzle};
 use agx_hw::layout;
 use agx_hw::sampler::{Filter, LodRange, Sampler};
 use agx_hw::store::{self, Store};
@@ -113,12 +113,6 @@ impl View {
     pub fn last_level(&self) -> u32 {
         self.surface.planes.len() as u32 - 1
     }
-
-    /// Does some output component come from this one of memory?
-    #[must_use]
-    pub fn uses(&self, component: Source) -> bool {
-        self.swizzle.0.contains(&component)
-    }
 }
 
 /// A store record.
@@ -134,7 +128,7 @@ pub struct Target {
     pub layered: bool,
 }
 
-/// The 8-byte record of a sampler, and whether it is the entry that nobody wrote.
+/// What the 8 bytes of a sampler record mean; never empty.
 #[must_use]
 pub fn sampler(bits: u64) -> Record<Sampler> {
     if bits == 0 {

@@ -195,7 +195,9 @@ impl Exec {
 
 /// The level operand by the recipe of isa-3, 2.2: the maximum first, so that NaN is the lower end.
 fn level_operand(lod: f32) -> u32 {
-    let clamped = lod.max(-32.0).min(2047.0 / 64.0);
+    // As hardware: `f32::clamp` would keep NaN.
+    let lod = if lod.is_nan() { -32.0 } else { lod };
+    let clamped = lod.clamp(-32.0, 2047.0 / 64.0);
     ((clamped * 64.0).floor() as i32 as u32 & 0xfff) << 16
 }
 
@@ -242,7 +244,7 @@ fn check_gather(vector: &Exec) -> Result<(), String> {
     if component != Some("red") {
         return Err(format!("component {component:?}"));
     }
-    let texel = |at: Position| 16 * at.x & 255 | (64 * at.x & 255) << 8 | 255 << 24;
+    let texel = |at: Position| ((16 * at.x) & 255) | (((64 * at.x) & 255) << 8) | (255 << 24);
     let image = Image::new(Format::R8G8B8A8Unorm, Dimension::D2, [16; 2], 1, texel)?;
     let column = vector.input("column_of_sample_point")?;
     let bundle = "texture.2d.load r0:r3, p0, tex0, samp0, gather=1, sel=0";
