@@ -32,6 +32,19 @@ impl Object for Buffer {
     type Handle = vk::Buffer;
 }
 
+#[cfg(test)]
+impl Buffer {
+    /// One that is bound somewhere.
+    pub(crate) fn at(address: u64, size: u64) -> Buffer {
+        Buffer {
+            address,
+            size,
+            has_indices: false,
+            window: None,
+        }
+    }
+}
+
 impl Buffer {
     /// How many bytes a range has that begins at an offset; never past the end.
     pub(crate) fn range(&self, offset: u64, range: u64) -> u64 {

@@ -263,7 +263,10 @@ impl RenderPass {
                 this.add(Described {
                     inputs: numbers(subpass.p_input_attachments, subpass.input_attachment_count),
                     colour: numbers(subpass.p_color_attachments, subpass.color_attachment_count),
-                    resolve: numbers(subpass.p_resolve_attachments, subpass.color_attachment_count),
+                    resolve: numbers(
+                        subpass.p_resolve_attachments,
+                        subpass.color_attachment_count,
+                    ),
                     depth_stencil: subpass.p_depth_stencil_attachment.as_ref().map(number),
                     depth_stencil_resolve: None,
                 })?;
@@ -303,7 +306,10 @@ impl RenderPass {
                 this.add(Described {
                     inputs: numbers(subpass.p_input_attachments, subpass.input_attachment_count),
                     colour: numbers(subpass.p_color_attachments, subpass.color_attachment_count),
-                    resolve: numbers(subpass.p_resolve_attachments, subpass.color_attachment_count),
+                    resolve: numbers(
+                        subpass.p_resolve_attachments,
+                        subpass.color_attachment_count,
+                    ),
                     depth_stencil: subpass.p_depth_stencil_attachment.as_ref().map(number),
                     depth_stencil_resolve: depth_stencil_resolve(subpass.p_next),
                 })?;

@@ -13,3 +13,4 @@ pub mod scenario;
 pub mod scenarios;
 pub mod scope;
 pub mod shader;
+pub mod texel;

@@ -264,8 +264,7 @@ impl Scope<'_> {
             .logic_op_enable(draw.logic.is_some())
             .logic_op(draw.logic.unwrap_or_default())
             .blend_constants(draw.constants);
-        let dynamic =
-            vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&draw.dynamic);
+        let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&draw.dynamic);
         let mut rendering = vk::PipelineRenderingCreateInfo::default()
             .color_attachment_formats(&draw.colour)
             .depth_attachment_format(match draw.depth_format {

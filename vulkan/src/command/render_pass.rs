@@ -74,9 +74,8 @@ fn inside(area: vk::Rect2D, extent: vk::Extent2D) -> vk::Rect2D {
 unsafe fn area(own: vk::Rect2D, chain: *const c_void) -> vk::Rect2D {
     // SAFETY: the caller's promise.
     let areas = unsafe {
-        entry::find::<vk::DeviceGroupRenderPassBeginInfo<'_>>(chain).map(|group| {
-            entry::slice(group.p_device_render_areas, group.device_render_area_count)
-        })
+        entry::find::<vk::DeviceGroupRenderPassBeginInfo<'_>>(chain)
+            .map(|group| entry::slice(group.p_device_render_areas, group.device_render_area_count))
     };
     let other = areas.and_then(<[_]>::first);
     other.copied().unwrap_or(own)
@@ -97,9 +96,8 @@ unsafe fn target(
     };
     // What is suspended lies in memory until it is resumed; it is resolved when it ends for good.
     let is_suspended = flags.contains(vk::RenderingFlags::SUSPENDING);
-    let resolve = resolve.filter(|_| {
-        !is_suspended && info.resolve_mode != vk::ResolveModeFlags::NONE
-    });
+    let resolve =
+        resolve.filter(|_| !is_suspended && info.resolve_mode != vk::ResolveModeFlags::NONE);
     Some(Target {
         view: NonNull::from(view),
         load: match flags.contains(vk::RenderingFlags::RESUMING) {
@@ -302,7 +300,13 @@ pub(crate) unsafe extern "system" fn cmd_end_render_pass2(
     _end: *const vk::SubpassEndInfo<'_>,
 ) {
     // SAFETY: valid and externally synchronised by the specification.
-    unsafe { record("vkCmdEndRenderPass2", buffer, CommandBuffer::end_render_pass) };
+    unsafe {
+        record(
+            "vkCmdEndRenderPass2",
+            buffer,
+            CommandBuffer::end_render_pass,
+        )
+    };
 }
 
 /// vkCmdBeginRendering.

@@ -242,3 +242,6 @@ pub(crate) unsafe extern "system" fn cmd_resolve_image2(
         });
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -110,7 +110,7 @@ fn allocate(
 
 /// A buffer at an address where there is nothing: nothing looks.
 fn buffer(address: u64, size: u64) -> vk::Buffer {
-    object::create(global(), Buffer { address, size }).expect("memory")
+    object::create(global(), Buffer::at(address, size)).expect("memory")
 }
 
 fn global() -> HostAllocator {

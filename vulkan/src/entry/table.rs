@@ -13,9 +13,9 @@ use crate::physical_device::{
     self, external, features, formats, group, properties, queue_families, tools,
 };
 use crate::{
-    buffer, buffer_view, calibration, debug_utils, descriptor, device, event, fence, framebuffer, graphics,
-    image, instance, memory, pipeline, pipeline_layout, private_data, query_pool, queue, render_pass, sampler,
-    semaphore, shader_module,
+    buffer, buffer_view, calibration, debug_utils, descriptor, device, event, fence, framebuffer,
+    graphics, image, instance, memory, pipeline, pipeline_layout, private_data, query_pool, queue,
+    render_pass, sampler, semaphore, shader_module,
 };
 
 /// A command.

@@ -260,7 +260,10 @@ mod tests {
         let eight = |lowest: u32, shown: u32| 8 | lowest << 8 | shown << 16;
         assert_eq!(
             of(Format::B8G8R8A8Srgb),
-            Some(([eight(0, 2), eight(8, 1), eight(16, 0), eight(24, 3)], 0x100))
+            Some((
+                [eight(0, 2), eight(8, 1), eight(16, 0), eight(24, 3)],
+                0x100
+            ))
         );
         assert_eq!(of(Format::R8Snorm), Some(([eight(0, 0), 0, 0, 0], 1)));
         assert_eq!(of(Format::A8Unorm), Some(([eight(0, 3), 0, 0, 0], 0)));

@@ -85,9 +85,13 @@ impl Kind {
             Kind::Blit => include_bytes!(concat!(env!("OUT_DIR"), "/blit.spv")),
             Kind::BlitSolid => include_bytes!(concat!(env!("OUT_DIR"), "/blit_solid.spv")),
             Kind::BlitInteger => include_bytes!(concat!(env!("OUT_DIR"), "/blit_integer.spv")),
-            Kind::BlitSolidInteger => include_bytes!(concat!(env!("OUT_DIR"), "/blit_solid_integer.spv")),
+            Kind::BlitSolidInteger => {
+                include_bytes!(concat!(env!("OUT_DIR"), "/blit_solid_integer.spv"))
+            }
             Kind::Resolve => include_bytes!(concat!(env!("OUT_DIR"), "/resolve.spv")),
-            Kind::ResolveInteger => include_bytes!(concat!(env!("OUT_DIR"), "/resolve_integer.spv")),
+            Kind::ResolveInteger => {
+                include_bytes!(concat!(env!("OUT_DIR"), "/resolve_integer.spv"))
+            }
         }
     }
 

@@ -194,7 +194,9 @@ impl Drop for Test {
 
 fn inner(pipeline: vk::Pipeline) -> &'static ComputePipeline {
     // SAFETY: a live pipeline, for as long as the test looks.
-    unsafe { object::get(pipeline) }
+    unsafe { object::get::<Pipeline>(pipeline) }
+        .compute()
+        .expect("a compute pipeline")
 }
 
 #[test]

@@ -18,7 +18,11 @@ const NO: vk::ResolveModeFlags = vk::ResolveModeFlags::NONE;
 
 type BothOps = (vk::AttachmentLoadOp, vk::AttachmentStoreOp);
 
-fn described(format: vk::Format, ops: BothOps, stencil: BothOps) -> vk::AttachmentDescription2<'static> {
+fn described(
+    format: vk::Format,
+    ops: BothOps,
+    stencil: BothOps,
+) -> vk::AttachmentDescription2<'static> {
     vk::AttachmentDescription2::default()
         .format(format)
         .samples(vk::SampleCountFlags::TYPE_1)
@@ -28,7 +32,10 @@ fn described(format: vk::Format, ops: BothOps, stencil: BothOps) -> vk::Attachme
         .stencil_store_op(stencil.1)
 }
 
-fn colour(load: vk::AttachmentLoadOp, store: vk::AttachmentStoreOp) -> vk::AttachmentDescription2<'static> {
+fn colour(
+    load: vk::AttachmentLoadOp,
+    store: vk::AttachmentStoreOp,
+) -> vk::AttachmentDescription2<'static> {
     described(COLOUR, (load, store), (ANY, LOSE))
 }
 
@@ -394,7 +401,10 @@ fn pipelines_learn_formats_and_samples() {
     assert_eq!(formats.stencil, vk::Format::S8_UINT);
     let formats = pass.formats(1);
     assert!(formats.colour.is_empty());
-    assert_eq!((formats.depth, formats.stencil), (DEPTH_STENCIL, DEPTH_STENCIL));
+    assert_eq!(
+        (formats.depth, formats.stencil),
+        (DEPTH_STENCIL, DEPTH_STENCIL)
+    );
     assert_eq!(pass.formats(2), AttachmentFormats::default());
     assert_eq!(pass.formats(3), AttachmentFormats::default());
     assert_eq!(pass.samples(0), Some(vk::SampleCountFlags::TYPE_1));

@@ -124,7 +124,14 @@ void main() { colour = tint; }
     let usage = vk::BufferUsageFlags::VERTEX_BUFFER;
     let corners = [[-0.9_f32, -0.9], [-0.2, -0.9], [-0.5, 0.1]];
     let at = s.buffer_for(24, usage)?;
-    at.write(0, &corners.concat().iter().flat_map(|f| f.to_le_bytes()).collect::<Vec<_>>());
+    at.write(
+        0,
+        &corners
+            .concat()
+            .iter()
+            .flat_map(|f| f.to_le_bytes())
+            .collect::<Vec<_>>(),
+    );
     let instances = s.buffer_for(48, usage)?;
     for (index, (offset, colour)) in [
         ([9.0_f32, 9.0], [1, 2, 3, 4]),
@@ -173,7 +180,21 @@ void main() { gl_Position = vec4(grid(gl_VertexIndex), 0.0, 1.0); }
             "strip with restarts",
             vk::PrimitiveTopology::TRIANGLE_STRIP,
             true,
-            &[100, 105, 101, 106, u32::MAX, 103, 104, 108, 109, 113, u32::MAX, 110, 116],
+            &[
+                100,
+                105,
+                101,
+                106,
+                u32::MAX,
+                103,
+                104,
+                108,
+                109,
+                113,
+                u32::MAX,
+                110,
+                116,
+            ],
             -100,
         ),
         (
@@ -192,7 +213,10 @@ void main() { gl_Position = vec4(grid(gl_VertexIndex), 0.0, 1.0); }
         let pipeline = s.graphics(&draw)?;
         let bytes: Vec<u8> = match wide {
             true => indices.iter().flat_map(|i| i.to_le_bytes()).collect(),
-            false => indices.iter().flat_map(|i| (*i as u16).to_le_bytes()).collect(),
+            false => indices
+                .iter()
+                .flat_map(|i| (*i as u16).to_le_bytes())
+                .collect(),
         };
         let buffer = s.buffer_for(64 + bytes.len() as u64, vk::BufferUsageFlags::INDEX_BUFFER)?;
         buffer.write(8, &bytes);
@@ -254,7 +278,9 @@ void main() { colour = tint; }
             device.cmd_draw(commands, 3, 3, 0, 0);
             device.cmd_end_rendering(commands);
             let colour = s.read_back(commands, target.colour[0].image)?;
-            let Some(attachment) = target.depth else { continue };
+            let Some(attachment) = target.depth else {
+                continue;
+            };
             let depth = s.read_back(commands, attachment.image)?;
             s.finish(commands)?;
             let name = format!("{format:?} {compare:?}");
@@ -292,7 +318,12 @@ void main() { colour = vec4(1.0, 0.0, 0.2, 1.0); }
         state(F::ZERO, F::ONE, O::MIN, all),
         state(F::ZERO, F::ZERO, O::MAX, all),
         state(F::SRC_ALPHA, F::ONE_MINUS_SRC_ALPHA, O::ADD, all),
-        state(F::ONE, F::ZERO, O::ADD, vk::ColorComponentFlags::G | vk::ColorComponentFlags::A),
+        state(
+            F::ONE,
+            F::ZERO,
+            O::ADD,
+            vk::ColorComponentFlags::G | vk::ColorComponentFlags::A,
+        ),
         state(F::ZERO, F::SRC_COLOR, O::ADD, all),
     ]
     .into_iter()

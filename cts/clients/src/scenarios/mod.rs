@@ -7,6 +7,7 @@
 
 mod address;
 mod binding;
+mod blit;
 mod command;
 mod constants;
 mod dispatch;
@@ -32,6 +33,7 @@ pub fn all() -> Vec<Scenario> {
     [
         address::SCENARIOS,
         binding::SCENARIOS,
+        blit::SCENARIOS,
         command::SCENARIOS,
         constants::SCENARIOS,
         dispatch::SCENARIOS,

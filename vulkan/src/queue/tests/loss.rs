@@ -5,7 +5,7 @@ use agx_hw::cdm::CdmStream;
 use ash::vk;
 
 use super::rig::{PATIENCE, Rig};
-use crate::command::Segment;
+use crate::command::{Segment, Work};
 use crate::error::code;
 use crate::gpu::Zone;
 
@@ -137,8 +137,10 @@ fn a_faulting_stream_loses_the_device() {
         // SAFETY: nothing uses the memory at the time.
         unsafe { memory.write(0, bytes) };
         let segment = Segment {
-            start: memory.address(),
-            end: memory.address() + bytes.len() as u64,
+            work: Work::Compute {
+                start: memory.address(),
+                end: memory.address() + bytes.len() as u64,
+            },
             begun: None,
             ended: None,
         };

@@ -13,7 +13,7 @@ use agx_sim::processor::{ComputeCommand, Processor};
 use ash::vk;
 
 use crate::backend::Backend;
-use crate::command::Segment;
+use crate::command::{Segment, Work};
 use crate::device::{self, Device};
 use crate::error::code;
 use crate::gpu::{Slice, Zone};
@@ -154,12 +154,19 @@ impl Rig {
         self.memory.as_ref().unwrap()
     }
 
+    /// Where the n-th command is.
+    fn stream(&self, n: u64) -> u64 {
+        self.memory().address() + n * STEP
+    }
+
     /// The n-th command.
     pub(super) fn segment(&self, n: u64) -> Segment {
-        let start = self.memory().address() + n * STEP;
+        let start = self.stream(n);
         Segment {
-            start,
-            end: start + 4,
+            work: Work::Compute {
+                start,
+                end: start + 4,
+            },
             begun: None,
             ended: None,
         }
@@ -167,20 +174,20 @@ impl Rig {
 
     /// Makes a command wait when it runs.
     pub(super) fn close(&self, n: u64) {
-        let stream = self.segment(n).start;
+        let stream = self.stream(n);
         self.gates.state.lock().unwrap().closed.insert(stream);
     }
 
     /// Lets it go on.
     pub(super) fn open(&self, n: u64) {
-        let stream = self.segment(n).start;
+        let stream = self.stream(n);
         self.gates.state.lock().unwrap().closed.remove(&stream);
         self.gates.changed.notify_all();
     }
 
     /// Makes a command lose the device.
     pub(super) fn fail(&self, n: u64) {
-        let stream = self.segment(n).start;
+        let stream = self.stream(n);
         self.gates.state.lock().unwrap().failing.insert(stream);
     }
 
