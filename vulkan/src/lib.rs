@@ -44,3 +44,4 @@ mod shared;
 mod sync;
 #[cfg(test)]
 mod testing;
+mod wsi;
