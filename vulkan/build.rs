@@ -38,6 +38,7 @@ const SHADERS: &[(&str, &str, &[&str])] = &[
     ),
     ("image_copy1", "image_copy", &["-DTYPE=uint8_t", "-DSIZE=1"]),
     ("query", "query", &[]),
+    ("empty", "empty.frag", &[]),
 ];
 
 /// What a compiled shader depends on: the compiler, what it is built from, how its results are kept.
@@ -63,10 +64,18 @@ fn compile_shaders() {
     let out = std::env::var_os("OUT_DIR").expect("cargo sets it");
     println!("cargo:rerun-if-changed=src/internal");
     for (module, source, macros) in SHADERS {
-        let source = format!("src/internal/{source}.comp");
+        let source = match source.contains('.') {
+            true => format!("src/internal/{source}"),
+            false => format!("src/internal/{source}.comp"),
+        };
+        let stage = if source.ends_with(".frag") {
+            "frag"
+        } else {
+            "comp"
+        };
         let output = Path::new(&out).join(format!("{module}.spv"));
         let result = Command::new("glslangValidator")
-            .args(["--target-env", "vulkan1.3", "-S", "comp"])
+            .args(["--target-env", "vulkan1.3", "-S", stage])
             .args(*macros)
             .arg("-o")
             .arg(&output)

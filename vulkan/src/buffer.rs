@@ -7,6 +7,7 @@ use crate::debug;
 use crate::device::{self, Device};
 use crate::entry;
 use crate::error::VkResult;
+use crate::gpu::Alias;
 use crate::memory::{self, DeviceMemory};
 use crate::object::{self, Object};
 
@@ -21,6 +22,10 @@ pub(crate) struct Buffer {
     pub(crate) address: u64,
     /// Bytes.
     pub(crate) size: u64,
+    /// Whether it is for indices.
+    has_indices: bool,
+    /// Where index fetch finds it, once memory is bound.
+    pub(crate) window: Option<Alias>,
 }
 
 impl Object for Buffer {
@@ -72,6 +77,8 @@ pub(crate) unsafe extern "system" fn create_buffer(
         let made = Buffer {
             address: 0,
             size: info.size,
+            has_indices: info.usage.contains(vk::BufferUsageFlags::INDEX_BUFFER),
+            window: None,
         };
         let handle = object::create(host, made)?;
         // SAFETY: valid by the specification.
@@ -137,7 +144,12 @@ pub(crate) unsafe extern "system" fn get_device_buffer_memory_requirements(
 ///
 /// # Safety
 /// Both handles are valid, and the buffer is externally synchronised.
-unsafe fn bind(buffer: vk::Buffer, memory: vk::DeviceMemory, offset: u64) -> VkResult {
+unsafe fn bind(
+    device: vk::Device,
+    buffer: vk::Buffer,
+    memory: vk::DeviceMemory,
+    offset: u64,
+) -> VkResult {
     // SAFETY: the caller's promise.
     let (buffer, memory) = unsafe {
         (
@@ -146,25 +158,30 @@ unsafe fn bind(buffer: vk::Buffer, memory: vk::DeviceMemory, offset: u64) -> VkR
         )
     };
     buffer.address = memory.place("a buffer", offset, buffer.size)?;
+    if buffer.has_indices {
+        // SAFETY: as above.
+        let device = unsafe { object::get::<Device>(device) };
+        buffer.window = Some(memory.alias(&device.gpu, offset, buffer.size)?);
+    }
     Ok(())
 }
 
 /// vkBindBufferMemory.
 pub(crate) unsafe extern "system" fn bind_buffer_memory(
-    _device: vk::Device,
+    device: vk::Device,
     buffer: vk::Buffer,
     memory: vk::DeviceMemory,
     offset: vk::DeviceSize,
 ) -> vk::Result {
     entry::try_guard("vkBindBufferMemory", || {
         // SAFETY: valid and externally synchronised by the specification.
-        unsafe { bind(buffer, memory, offset) }
+        unsafe { bind(device, buffer, memory, offset) }
     })
 }
 
 /// vkBindBufferMemory2.
 pub(crate) unsafe extern "system" fn bind_buffer_memory2(
-    _device: vk::Device,
+    device: vk::Device,
     count: u32,
     infos: *const vk::BindBufferMemoryInfo<'_>,
 ) -> vk::Result {
@@ -173,7 +190,7 @@ pub(crate) unsafe extern "system" fn bind_buffer_memory2(
         // SAFETY: valid and externally synchronised by the specification.
         for info in unsafe { entry::slice(infos, count) } {
             // SAFETY: as above.
-            let bound = unsafe { bind(info.buffer, info.memory, info.memory_offset) };
+            let bound = unsafe { bind(device, info.buffer, info.memory, info.memory_offset) };
             result = result.and(bound);
         }
         result

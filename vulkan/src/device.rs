@@ -23,6 +23,7 @@ use crate::pipeline;
 use crate::program::Arena;
 use crate::query_pool;
 use crate::queue::{self, Place, Queue};
+use crate::tile_programs::TilePrograms;
 
 /// A device.
 pub(crate) struct Device {
@@ -46,6 +47,8 @@ pub(crate) struct Device {
     _bounds_pages: [Bo; 2],
     /// The driver's own shaders.
     pub(crate) internal: Internal,
+    /// Programs that begin and end tiles.
+    pub(crate) tile_programs: TilePrograms,
     /// Its shaders.
     pub(crate) shaders: pipeline::Store,
     /// Where firmware writes timestamps.
@@ -232,6 +235,7 @@ pub(crate) unsafe extern "system" fn create_device(
                 arena,
                 _bounds_pages: bounds_pages,
                 internal: Internal::new(this.chip),
+                tile_programs: TilePrograms::default(),
                 shaders: pipeline::Store::default(),
                 backend: this.backend.clone(),
                 lost: AtomicBool::new(false),

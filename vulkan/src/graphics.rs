@@ -88,24 +88,6 @@ pub(crate) unsafe extern "system" fn create_render_pass2(
     })
 }
 
-/// vkCreateGraphicsPipelines.
-pub(crate) unsafe extern "system" fn create_graphics_pipelines(
-    _device: vk::Device,
-    _cache: vk::PipelineCache,
-    count: u32,
-    _infos: *const vk::GraphicsPipelineCreateInfo<'_>,
-    _allocator: *const vk::AllocationCallbacks<'_>,
-    pipelines: *mut vk::Pipeline,
-) -> vk::Result {
-    entry::try_guard("vkCreateGraphicsPipelines", || {
-        for index in 0..count as usize {
-            // SAFETY: valid by the specification for so many.
-            unsafe { *pipelines.add(index) = vk::Pipeline::null() };
-        }
-        refuse_creation("vkCreateGraphicsPipelines")
-    })
-}
-
 /// vkGetRenderAreaGranularity.
 pub(crate) unsafe extern "system" fn get_render_area_granularity(
     _device: vk::Device,
@@ -175,36 +157,6 @@ macro_rules! ignored {
 
 #[rustfmt::skip]
 ignored! {
-    /// vkCmdSetViewport.
-    cmd_set_viewport = "vkCmdSetViewport" (vk::CommandBuffer, u32, u32, *const vk::Viewport);
-    /// vkCmdSetScissor.
-    cmd_set_scissor = "vkCmdSetScissor" (vk::CommandBuffer, u32, u32, *const vk::Rect2D);
-    /// vkCmdSetLineWidth.
-    cmd_set_line_width = "vkCmdSetLineWidth" (vk::CommandBuffer, f32);
-    /// vkCmdSetDepthBias.
-    cmd_set_depth_bias = "vkCmdSetDepthBias" (vk::CommandBuffer, f32, f32, f32);
-    /// vkCmdSetBlendConstants.
-    cmd_set_blend_constants = "vkCmdSetBlendConstants" (vk::CommandBuffer, *const [f32; 4usize]);
-    /// vkCmdSetDepthBounds.
-    cmd_set_depth_bounds = "vkCmdSetDepthBounds" (vk::CommandBuffer, f32, f32);
-    /// vkCmdSetStencilCompareMask.
-    cmd_set_stencil_compare_mask = "vkCmdSetStencilCompareMask" (vk::CommandBuffer, vk::StencilFaceFlags, u32);
-    /// vkCmdSetStencilWriteMask.
-    cmd_set_stencil_write_mask = "vkCmdSetStencilWriteMask" (vk::CommandBuffer, vk::StencilFaceFlags, u32);
-    /// vkCmdSetStencilReference.
-    cmd_set_stencil_reference = "vkCmdSetStencilReference" (vk::CommandBuffer, vk::StencilFaceFlags, u32);
-    /// vkCmdBindIndexBuffer.
-    cmd_bind_index_buffer = "vkCmdBindIndexBuffer" (vk::CommandBuffer, vk::Buffer, vk::DeviceSize, vk::IndexType);
-    /// vkCmdBindVertexBuffers.
-    cmd_bind_vertex_buffers = "vkCmdBindVertexBuffers" (vk::CommandBuffer, u32, u32, *const vk::Buffer, *const vk::DeviceSize);
-    /// vkCmdDraw.
-    cmd_draw = "vkCmdDraw" (vk::CommandBuffer, u32, u32, u32, u32);
-    /// vkCmdDrawIndexed.
-    cmd_draw_indexed = "vkCmdDrawIndexed" (vk::CommandBuffer, u32, u32, u32, i32, u32);
-    /// vkCmdDrawIndirect.
-    cmd_draw_indirect = "vkCmdDrawIndirect" (vk::CommandBuffer, vk::Buffer, vk::DeviceSize, u32, u32);
-    /// vkCmdDrawIndexedIndirect.
-    cmd_draw_indexed_indirect = "vkCmdDrawIndexedIndirect" (vk::CommandBuffer, vk::Buffer, vk::DeviceSize, u32, u32);
     /// vkCmdBlitImage.
     cmd_blit_image = "vkCmdBlitImage" (vk::CommandBuffer, vk::Image, vk::ImageLayout, vk::Image, vk::ImageLayout, u32, *const vk::ImageBlit, vk::Filter);
     /// vkCmdClearAttachments.
@@ -235,34 +187,4 @@ ignored! {
     cmd_begin_rendering = "vkCmdBeginRendering" (vk::CommandBuffer, *const vk::RenderingInfo<'_>);
     /// vkCmdEndRendering.
     cmd_end_rendering = "vkCmdEndRendering" (vk::CommandBuffer);
-    /// vkCmdSetCullMode.
-    cmd_set_cull_mode = "vkCmdSetCullMode" (vk::CommandBuffer, vk::CullModeFlags);
-    /// vkCmdSetFrontFace.
-    cmd_set_front_face = "vkCmdSetFrontFace" (vk::CommandBuffer, vk::FrontFace);
-    /// vkCmdSetPrimitiveTopology.
-    cmd_set_primitive_topology = "vkCmdSetPrimitiveTopology" (vk::CommandBuffer, vk::PrimitiveTopology);
-    /// vkCmdSetViewportWithCount.
-    cmd_set_viewport_with_count = "vkCmdSetViewportWithCount" (vk::CommandBuffer, u32, *const vk::Viewport);
-    /// vkCmdSetScissorWithCount.
-    cmd_set_scissor_with_count = "vkCmdSetScissorWithCount" (vk::CommandBuffer, u32, *const vk::Rect2D);
-    /// vkCmdBindVertexBuffers2.
-    cmd_bind_vertex_buffers2 = "vkCmdBindVertexBuffers2" (vk::CommandBuffer, u32, u32, *const vk::Buffer, *const vk::DeviceSize, *const vk::DeviceSize, *const vk::DeviceSize);
-    /// vkCmdSetDepthTestEnable.
-    cmd_set_depth_test_enable = "vkCmdSetDepthTestEnable" (vk::CommandBuffer, vk::Bool32);
-    /// vkCmdSetDepthWriteEnable.
-    cmd_set_depth_write_enable = "vkCmdSetDepthWriteEnable" (vk::CommandBuffer, vk::Bool32);
-    /// vkCmdSetDepthCompareOp.
-    cmd_set_depth_compare_op = "vkCmdSetDepthCompareOp" (vk::CommandBuffer, vk::CompareOp);
-    /// vkCmdSetDepthBoundsTestEnable.
-    cmd_set_depth_bounds_test_enable = "vkCmdSetDepthBoundsTestEnable" (vk::CommandBuffer, vk::Bool32);
-    /// vkCmdSetStencilTestEnable.
-    cmd_set_stencil_test_enable = "vkCmdSetStencilTestEnable" (vk::CommandBuffer, vk::Bool32);
-    /// vkCmdSetStencilOp.
-    cmd_set_stencil_op = "vkCmdSetStencilOp" (vk::CommandBuffer, vk::StencilFaceFlags, vk::StencilOp, vk::StencilOp, vk::StencilOp, vk::CompareOp);
-    /// vkCmdSetRasterizerDiscardEnable.
-    cmd_set_rasterizer_discard_enable = "vkCmdSetRasterizerDiscardEnable" (vk::CommandBuffer, vk::Bool32);
-    /// vkCmdSetDepthBiasEnable.
-    cmd_set_depth_bias_enable = "vkCmdSetDepthBiasEnable" (vk::CommandBuffer, vk::Bool32);
-    /// vkCmdSetPrimitiveRestartEnable.
-    cmd_set_primitive_restart_enable = "vkCmdSetPrimitiveRestartEnable" (vk::CommandBuffer, vk::Bool32);
 }

@@ -12,7 +12,6 @@ use crate::extensions::{self, Set};
 use crate::host::{HostAllocator, HostVec, OUT_OF_HOST};
 use crate::object::{self, Object};
 use crate::physical_device::PhysicalDevice;
-use crate::quirks::Quirks;
 
 /// The version of Vulkan that the driver follows: the newest patch that ash's definitions know.
 pub(crate) const API_VERSION: u32 = vk::make_api_version(0, 1, 3, vk::HEADER_VERSION);
@@ -61,8 +60,6 @@ pub(crate) unsafe extern "system" fn create_instance(
         };
         // SAFETY: null or valid by the specification.
         let application = unsafe { info.p_application_info.as_ref() };
-        // SAFETY: as above.
-        let quirks = unsafe { Quirks::of(application) };
         let made = Instance {
             host,
             api_version: application
@@ -76,7 +73,7 @@ pub(crate) unsafe extern "system" fn create_instance(
         let handle = object::create(host, made)?;
         // SAFETY: just created and not known to anyone else.
         let made = unsafe { object::get_mut::<Instance>(handle) };
-        if let Err(error) = made.find_devices(handle, quirks) {
+        if let Err(error) = made.find_devices(handle) {
             // SAFETY: as above.
             unsafe { destroy(host, handle) };
             return Err(error);
@@ -129,14 +126,14 @@ impl Instance {
         &self.physical_devices
     }
 
-    fn find_devices(&mut self, handle: vk::Instance, quirks: Quirks) -> VkResult {
+    fn find_devices(&mut self, handle: vk::Instance) -> VkResult {
         let Some(backend) = Backend::choose() else {
             return Ok(());
         };
         self.physical_devices
             .try_reserve_exact(1)
             .map_err(|_| OUT_OF_HOST)?;
-        let physical = PhysicalDevice::new(handle, backend, quirks)?;
+        let physical = PhysicalDevice::new(handle, backend)?;
         let physical = object::create(self.host, physical)?;
         self.physical_devices.push(physical);
         Ok(())

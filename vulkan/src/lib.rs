@@ -35,7 +35,6 @@ mod private_data;
 mod program;
 mod query_pool;
 mod queue;
-mod quirks;
 mod rendering;
 mod sampler;
 mod semaphore;
@@ -45,3 +44,4 @@ mod sync;
 #[cfg(test)]
 mod testing;
 mod wsi;
+mod tile_programs;

@@ -7,6 +7,7 @@
 use std::ffi::c_void;
 use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd};
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use ash::vk;
 
@@ -14,7 +15,7 @@ use crate::debug;
 use crate::device::{self, Device};
 use crate::entry;
 use crate::error::VkResult;
-use crate::gpu::{Gpu, Slice, Zone};
+use crate::gpu::{Alias, Gpu, Slice, Zone};
 use crate::object::{self, Object};
 pub(crate) use crate::physical_device::memory::ALL_TYPES;
 use crate::physical_device::memory::TYPES;
@@ -48,6 +49,14 @@ impl DeviceMemory {
     /// The CPU's address of the first byte.
     pub(crate) fn cpu(&self) -> NonNull<u8> {
         self.slice.cpu()
+    }
+
+    /// A part of it where index fetch finds it.
+    ///
+    /// # Errors
+    /// When there is no room there, or the kernel refuses.
+    pub(crate) fn alias(&self, gpu: &Arc<Gpu>, offset: u64, size: u64) -> VkResult<Alias> {
+        Alias::new(gpu, &self.slice, offset, size)
     }
 
     /// The GPU's address of a part of it.

@@ -24,7 +24,7 @@ const BODY_ALIGN: u64 = 64;
 
 /// A shader that can be launched.
 pub(crate) struct Program {
-    /// Its workgroup.
+    /// Its workgroup; of graphics stages it means nothing.
     pub(crate) local: LocalSize,
     /// The pointers it wants, in order.
     pub(crate) pointers: Box<[Pointer]>,
@@ -51,6 +51,9 @@ pub(crate) struct Uses {
     pub(crate) workgroup_counts: bool,
     pub(crate) base_workgroup: bool,
     pub(crate) workgroup_buffer: bool,
+    pub(crate) vertex_buffers: bool,
+    pub(crate) draw_parameters: bool,
+    pub(crate) blend_constants: bool,
     /// By number, those below 32.
     sets: u32,
 }
@@ -65,6 +68,9 @@ impl Uses {
             workgroup_counts: uses(Pointer::WorkgroupCounts),
             base_workgroup: uses(Pointer::BaseWorkgroup),
             workgroup_buffer: uses(Pointer::WorkgroupBuffer),
+            vertex_buffers: uses(Pointer::VertexBuffers),
+            draw_parameters: uses(Pointer::DrawParameters),
+            blend_constants: uses(Pointer::BlendConstants),
             sets: sets.fold(0, |all, set| all | 1 << set),
         }
     }
@@ -128,9 +134,9 @@ impl Arena {
     }
 
     /// Writes the block of a body.
-    fn write(&self, at: BlockOffset, body: u64) -> VkResult {
+    fn write(&self, at: BlockOffset, kind: Kind, body: u64) -> VkResult {
         let block = Block {
-            kind: Kind::Compute,
+            kind,
             target: Target::Jump(CodeAddress::new(body).map_err(record)?),
         };
         let mut packed = [0; THUNK_SIZE];
@@ -142,7 +148,7 @@ impl Arena {
 }
 
 impl Program {
-    /// Puts a shader where the GPU can run it.
+    /// Puts a compute shader where the GPU can run it.
     ///
     /// # Errors
     /// When there is no memory for it.
@@ -151,12 +157,39 @@ impl Program {
         arena: &Arc<Arena>,
         binary: &ShaderBinary,
     ) -> VkResult<Program> {
+        let storage = Storage::threadgroup(binary.threadgroup_bytes).map_err(record)?;
         let local = LocalSize::new(binary.workgroup_size.map(u32::from)).map_err(record)?;
+        Program::place(gpu, arena, binary, Kind::Compute, storage, local)
+    }
+
+    /// The same for a shader of a graphics stage: fragment shaders and programs of tiles say what tile
+    /// memory their pass has.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub(crate) fn upload_graphics(
+        gpu: &Arc<Gpu>,
+        arena: &Arc<Arena>,
+        binary: &ShaderBinary,
+        storage: Storage,
+    ) -> VkResult<Program> {
+        let local = LocalSize::new([1; 3]).map_err(record)?;
+        Program::place(gpu, arena, binary, Kind::Graphics, storage, local)
+    }
+
+    fn place(
+        gpu: &Arc<Gpu>,
+        arena: &Arc<Arena>,
+        binary: &ShaderBinary,
+        kind: Kind,
+        storage: Storage,
+        local: LocalSize,
+    ) -> VkResult<Program> {
         let body = gpu.allocate(Zone::Code, binary.code.len() as u64, BODY_ALIGN)?;
         // SAFETY: just allocated.
         unsafe { body.write(0, &binary.code) };
         let block = arena.take()?;
-        let launcher = match template(binary, block) {
+        let launcher = match template(binary, storage, block) {
             Ok(launcher) => launcher,
             Err(error) => {
                 arena.give_back(block);
@@ -175,16 +208,20 @@ impl Program {
             block,
             body,
         };
-        arena.write(block, program.body.address())?;
+        arena.write(block, kind, program.body.address())?;
         Ok(program)
     }
 }
 
-fn template(binary: &ShaderBinary, block: BlockOffset) -> agx_hw::Result<Template> {
+fn template(
+    binary: &ShaderBinary,
+    storage: Storage,
+    block: BlockOffset,
+) -> agx_hw::Result<Template> {
     // The compiler has checked that there are not too many.
     let pointers = binary.pointers.len() as u8;
     let mut launcher = Launcher::new(0, pointers, block.entry());
-    launcher.storage = Storage::threadgroup(binary.threadgroup_bytes)?;
+    launcher.storage = storage;
     launcher.frame = Frame::new(
         binary.publications,
         binary.scratch_bytes,

@@ -13,6 +13,7 @@ use agx_compiler::binary::{SamplerSlot, TextureSlot};
 use agx_hw::sampler::{RECORD_SIZE as SAMPLER_BYTES, SLOT_SIZE, Sampler};
 use agx_hw::texture::RECORD_SIZE;
 
+use super::bound::Bound;
 use super::buffer::CommandBuffer;
 use super::chunk::Use;
 use crate::error::VkResult;
@@ -142,6 +143,22 @@ impl CommandBuffer {
     /// The tables of a launch of a program with what is bound: the addresses of textures and of
     /// samplers.
     pub(super) fn binding_tables(&mut self, program: &Arc<Program>) -> VkResult<(u64, u64)> {
+        self.tables(program, |this| &this.bound)
+    }
+
+    /// The same for draws.
+    pub(super) fn graphics_binding_tables(
+        &mut self,
+        program: &Arc<Program>,
+    ) -> VkResult<(u64, u64)> {
+        self.tables(program, |this| &this.drawing.bound)
+    }
+
+    fn tables(
+        &mut self,
+        program: &Arc<Program>,
+        bound: impl Fn(&CommandBuffer) -> &Bound,
+    ) -> VkResult<(u64, u64)> {
         if program.textures.is_empty() {
             return Ok((0, 0));
         }
@@ -149,10 +166,11 @@ impl CommandBuffer {
         // SAFETY: just taken.
         let bytes = unsafe { piece.bytes() };
         bytes.fill(0);
-        let mut sets = self.bound.sets;
-        let pushed = self.bound.pushed;
+        let bound = bound(self);
+        let mut sets = bound.sets;
+        let pushed = bound.pushed;
         if let Some(set) = pushed.and_then(|number| sets.get_mut(number)) {
-            let memory = self.bound.pushed_memory();
+            let memory = bound.pushed_memory();
             *set = BoundSet::new(0, memory.as_ptr(), memory.len() as u32, false);
         }
         gather(program, &sets, None, bytes);

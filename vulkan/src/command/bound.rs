@@ -8,13 +8,13 @@ use ash::vk;
 use agx_hw::window::LauncherAddress;
 
 use super::binding_table::{BoundSet, Sets};
-use super::buffer::record;
+use super::buffer::{CommandBuffer, record};
 use super::dispatch::{Groups, Written};
 use crate::descriptor::{DescriptorSet, DynamicBuffer, Layout, MAX_DESCRIPTOR, UpdateTemplate};
 use crate::entry;
 use crate::object;
 use crate::physical_device::limits;
-use crate::pipeline::ComputePipeline;
+use crate::pipeline::Pipeline;
 use crate::pipeline_layout::PipelineLayout;
 
 /// Most dynamic buffers of a pipeline layout: the limits for uniform and storage buffers together.
@@ -26,7 +26,7 @@ const MAX_PUSH_SET: usize = limits::PUSH_DESCRIPTORS as usize * MAX_DESCRIPTOR;
 /// The state.
 pub(super) struct Bound {
     /// The compute pipeline, which lives as long as the command buffer is in use.
-    pub(super) pipeline: Option<NonNull<ComputePipeline>>,
+    pub(super) pipeline: Option<NonNull<Pipeline>>,
     /// The sets that are bound.
     pub(super) sets: Sets,
     /// Dynamic buffers of all sets, offsets added.
@@ -133,9 +133,15 @@ impl Bound {
     }
 }
 
-/// Whether a bind point is one that this driver has.
-fn is_compute(point: vk::PipelineBindPoint) -> bool {
-    point == vk::PipelineBindPoint::COMPUTE
+impl CommandBuffer {
+    /// What is bound at a point; nothing for points that this driver has not.
+    fn bound_at(&mut self, point: vk::PipelineBindPoint) -> Option<&mut Bound> {
+        match point {
+            vk::PipelineBindPoint::COMPUTE => Some(&mut self.bound),
+            vk::PipelineBindPoint::GRAPHICS => Some(&mut self.drawing.bound),
+            _ => None,
+        }
+    }
 }
 
 /// vkCmdBindPipeline.
@@ -147,10 +153,14 @@ pub(crate) unsafe extern "system" fn cmd_bind_pipeline(
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
         record("vkCmdBindPipeline", buffer, |this| {
-            if is_compute(point) {
-                let pipeline = object::get::<ComputePipeline>(pipeline);
-                this.bound.pipeline = Some(NonNull::from(pipeline));
-                this.bound.changed = true;
+            let pipeline = object::get::<Pipeline>(pipeline);
+            match point {
+                vk::PipelineBindPoint::COMPUTE => {
+                    this.bound.pipeline = Some(NonNull::from(pipeline));
+                    this.bound.changed = true;
+                }
+                vk::PipelineBindPoint::GRAPHICS => this.drawing.bind(pipeline),
+                _ => {}
             }
             Ok(())
         });
@@ -171,18 +181,17 @@ pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets(
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
         record("vkCmdBindDescriptorSets", buffer, |this| {
-            if !is_compute(point) {
+            let Some(bound) = this.bound_at(point) else {
                 return Ok(());
-            }
+            };
             let layout = object::get::<PipelineLayout>(layout);
             let mut offsets = entry::slice(offsets, offset_count);
             for (at, set) in entry::slice(sets, count).iter().enumerate() {
                 if let Some(set) = object::get_optional::<DescriptorSet>(*set) {
-                    this.bound
-                        .bind_set(layout, first as usize + at, set, &mut offsets);
+                    bound.bind_set(layout, first as usize + at, set, &mut offsets);
                 }
             }
-            this.bound.changed = true;
+            bound.changed = true;
             Ok(())
         });
     }
@@ -202,12 +211,15 @@ pub(crate) unsafe extern "system" fn cmd_push_constants(
         record("vkCmdPushConstants", buffer, |this| {
             let values = entry::slice(values.cast::<u8>(), size);
             let (start, end) = (offset as usize, offset as usize + size as usize);
-            let Some(to) = this.bound.constants.get_mut(start..end) else {
-                return Err(vk::Result::ERROR_UNKNOWN);
-            };
-            to.copy_from_slice(values);
-            this.bound.constants_end = this.bound.constants_end.max(end).next_multiple_of(4);
-            this.bound.changed = true;
+            // Constants are of no bind point.
+            for bound in [&mut this.bound, &mut this.drawing.bound] {
+                let Some(to) = bound.constants.get_mut(start..end) else {
+                    return Err(vk::Result::ERROR_UNKNOWN);
+                };
+                to.copy_from_slice(values);
+                bound.constants_end = bound.constants_end.max(end).next_multiple_of(4);
+                bound.changed = true;
+            }
             Ok(())
         });
     }
@@ -225,18 +237,18 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
         record("vkCmdPushDescriptorSetKHR", buffer, |this| {
-            if !is_compute(point) {
+            let Some(bound) = this.bound_at(point) else {
                 return Ok(());
-            }
+            };
             let layout = object::get::<PipelineLayout>(layout);
             let Some(set_layout) = layout.set(set) else {
                 return Ok(());
             };
-            let memory = this.bound.push_memory(set as usize, set_layout);
+            let memory = bound.push_memory(set as usize, set_layout);
             for write in entry::slice(writes, count) {
                 set_layout.write(memory, &mut [], write);
             }
-            this.bound.changed = true;
+            bound.changed = true;
             Ok(())
         });
     }
@@ -258,9 +270,12 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template(
             let Some(set_layout) = layout.set(set) else {
                 return Ok(());
             };
-            let memory = this.bound.push_memory(set as usize, set_layout);
+            let Some(bound) = this.bound_at(template.bind_point()) else {
+                return Ok(());
+            };
+            let memory = bound.push_memory(set as usize, set_layout);
             template.write(memory, &mut [], data.cast());
-            this.bound.changed = true;
+            bound.changed = true;
             Ok(())
         });
     }

@@ -10,6 +10,7 @@ use ash::vk;
 use super::binding_table::Late;
 use super::bound::Bound;
 use super::chunk::{Memory, Piece, Use};
+use super::draw::Drawing;
 use super::pool::CommandPool;
 use super::segment::{Segment, Stamp};
 use super::stream::Stream;
@@ -34,6 +35,7 @@ pub(crate) struct CommandBuffer {
     stream: Stream,
     pub(super) segments: HostVec<Segment>,
     pub(super) bound: Bound,
+    pub(super) drawing: Drawing,
     /// Tables to be gathered once more when it is submitted.
     pub(super) late: HostVec<Late>,
     /// Device memory for workgroup variables of its dispatches, which run one after the other.
@@ -58,6 +60,7 @@ impl CommandBuffer {
             stream: Stream::default(),
             segments: host.vec(),
             bound: Bound::default(),
+            drawing: Drawing::default(),
             late: host.vec(),
             workgroup_memory: None,
         }
@@ -83,6 +86,11 @@ impl CommandBuffer {
     pub(super) fn device<'a>(&self) -> &'a Device {
         // SAFETY: the device outlives its command buffers, and nothing changes it meanwhile.
         unsafe { self.device.as_ref() }
+    }
+
+    /// Where lists that live as long as the command buffer come from.
+    pub(super) fn host(&self) -> HostAllocator {
+        *self.segments.allocator()
     }
 
     fn pool<'a>(&self) -> &'a mut CommandPool {
@@ -132,6 +140,7 @@ impl CommandBuffer {
         self.segments.clear();
         self.memory.reset(spare);
         self.bound = Bound::default();
+        self.drawing = Drawing::default();
         self.late.clear();
         self.workgroup_memory = None;
     }

@@ -23,28 +23,32 @@ pub(super) enum Use {
     Code,
     /// Streams.
     Stream,
+    /// Vertex streams and fixed-function state.
+    Context,
 }
 
 impl Use {
-    const ALL: [Use; 3] = [Use::Data, Use::Code, Use::Stream];
+    const COUNT: usize = 4;
+    const ALL: [Use; Use::COUNT] = [Use::Data, Use::Code, Use::Stream, Use::Context];
 
     const fn zone(self) -> Zone {
         match self {
             Use::Data | Use::Stream => Zone::Upload,
             Use::Code => Zone::Code,
+            Use::Context => Zone::Context,
         }
     }
 }
 
 /// Chunks that no command buffer of a pool uses.
 pub(super) struct Spare {
-    chunks: [HostVec<Slice>; 3],
+    chunks: [HostVec<Slice>; Use::COUNT],
 }
 
 impl Spare {
     pub(super) fn new(host: HostAllocator) -> Spare {
         Spare {
-            chunks: [host.vec(), host.vec(), host.vec()],
+            chunks: std::array::from_fn(|_| host.vec()),
         }
     }
 
@@ -84,8 +88,8 @@ struct Open {
 
 /// Memory of one command buffer.
 pub(super) struct Memory {
-    open: [Option<Open>; 3],
-    chunks: [HostVec<Slice>; 3],
+    open: [Option<Open>; Use::COUNT],
+    chunks: [HostVec<Slice>; Use::COUNT],
     /// What was too large for a chunk.
     large: HostVec<Slice>,
 }
@@ -93,8 +97,8 @@ pub(super) struct Memory {
 impl Memory {
     pub(super) fn new(host: HostAllocator) -> Memory {
         Memory {
-            open: [None, None, None],
-            chunks: [host.vec(), host.vec(), host.vec()],
+            open: Default::default(),
+            chunks: std::array::from_fn(|_| host.vec()),
             large: host.vec(),
         }
     }
@@ -208,7 +212,7 @@ impl Memory {
 
     /// Gives the chunks to the pool. What does not find room there is freed.
     pub(super) fn reset(&mut self, spare: &mut Spare) {
-        self.open = [None, None, None];
+        self.open = Default::default();
         self.large.clear();
         for what in Use::ALL {
             let chunks = &mut self.chunks[what as usize];

@@ -21,7 +21,7 @@ use crate::descriptor::DESCRIPTOR_SIZE;
 use crate::error::{self, VkResult};
 use crate::gpu::Zone;
 use crate::object;
-use crate::pipeline::ComputePipeline;
+use crate::pipeline::Pipeline;
 use crate::program::Program;
 
 /// How many workgroups.
@@ -93,7 +93,11 @@ impl CommandBuffer {
             return Err(vk::Result::ERROR_UNKNOWN);
         };
         // SAFETY: a pipeline lives as long as command buffers use it.
-        let pipeline: &ComputePipeline = unsafe { pipeline.as_ref() };
+        let pipeline: &Pipeline = unsafe { pipeline.as_ref() };
+        let Some(pipeline) = pipeline.compute() else {
+            debug::error(&"a dispatch with a graphics pipeline");
+            return Err(vk::Result::ERROR_UNKNOWN);
+        };
         let program = &pipeline.program;
         if let Groups::Direct(counts) = groups {
             if counts.contains(&0) {
@@ -180,6 +184,10 @@ impl CommandBuffer {
                     set.map_or(0, |set| set.address)
                 }
                 Pointer::Unused => 0,
+                Pointer::VertexBuffers | Pointer::DrawParameters | Pointer::BlendConstants => {
+                    debug::error(&format_args!("a compute shader wants {pointer:?}"));
+                    return Err(vk::Result::ERROR_UNKNOWN);
+                }
             };
             word.copy_from_slice(&value.to_le_bytes());
         }
@@ -206,7 +214,11 @@ impl CommandBuffer {
     }
 
     /// Writes the launch program for the record at `table`.
-    fn put_launcher(&mut self, program: &Program, table: u64) -> VkResult<LauncherAddress> {
+    pub(super) fn put_launcher(
+        &mut self,
+        program: &Program,
+        table: u64,
+    ) -> VkResult<LauncherAddress> {
         let size = program.launcher.size().next_multiple_of(64);
         let piece = self.take(Use::Code, size, LauncherAddress::ALIGN.into())?;
         // SAFETY: just taken.

@@ -9,6 +9,10 @@
 //! segment   what a queue takes
 //! binding_table  what the texture unit reads
 //! bound     pipelines, descriptor sets, push constants: what dispatches use
+//! root      root records and launch programs of graphics stages
+//! render    render passes, from their beginning to their command
+//! draw      draws and their fixed-function state
+//! dynamic   what commands set of it, vertex and index buffers
 //! dispatch  root records, launch programs, launches
 //! transfer  copies and fills of buffers, by the driver's own shaders
 //! image_transfer  copies and clears of images
@@ -26,24 +30,33 @@ mod bound;
 mod buffer;
 mod chunk;
 mod dispatch;
+mod draw;
+mod dynamic;
 mod execute;
 mod image_transfer;
 mod order;
 mod pool;
 mod query;
+mod render;
+mod root;
 mod segment;
 mod stream;
 mod transfer;
 
 pub(crate) use self::binding_table::BoundSet;
 pub(crate) use self::buffer::CommandBuffer;
-pub(crate) use self::segment::{Segment, Stamp};
+pub(crate) use self::render::TileProgram;
+pub(crate) use self::segment::{Segment, Stamp, Work};
 
 /// The entry points, for the table.
 pub(crate) mod entries {
     pub(crate) use super::bound::*;
     pub(crate) use super::buffer::*;
     pub(crate) use super::dispatch::*;
+    pub(crate) use super::draw::{
+        cmd_draw, cmd_draw_indexed, cmd_draw_indexed_indirect, cmd_draw_indirect,
+    };
+    pub(crate) use super::dynamic::*;
     pub(crate) use super::execute::*;
     pub(crate) use super::image_transfer::*;
     pub(crate) use super::order::*;

@@ -8,19 +8,30 @@
 use ash::vk;
 
 use super::buffer::{CommandBuffer, record};
+use super::segment::Stamp;
 use crate::buffer::Buffer;
 use crate::error::VkResult;
+use crate::host::push;
 use crate::internal::{Kind, QUERY_WORKGROUP};
 use crate::object;
 use crate::query_pool::QueryPool;
 
 impl CommandBuffer {
     fn write_timestamp(&mut self, pool: &QueryPool, query: u32) -> VkResult {
+        if let Some(pass) = &mut self.drawing.pass {
+            // A pass is one command: late, never early.
+            return push(&mut pass.stamps, pool.stamp(query));
+        }
+        self.stamp_now(pool.stamp(query))
+    }
+
+    /// Writes a timestamp when everything before it has ended.
+    pub(super) fn stamp_now(&mut self, stamp: Stamp) -> VkResult {
         // What came before may have reset the query: it must have reached memory.
         self.cut(None)?;
         // A timestamp is of a command, so there must be one.
         self.push([agx_hw::cdm::Record::Barrier(agx_hw::cdm::Barrier::FULL)])?;
-        self.cut(Some(pool.stamp(query)))
+        self.cut(Some(stamp))
     }
 
     fn copy_results(

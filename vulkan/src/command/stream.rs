@@ -4,7 +4,7 @@
 use agx_hw::cdm::{Barrier, READ_AHEAD, Record};
 
 use super::chunk::{CHUNK, Memory, Piece, Spare, Use};
-use super::segment::{Segment, Stamp};
+use super::segment::{Segment, Stamp, Work};
 use crate::device::Device;
 use crate::error::{VkResult, record};
 use crate::host::HostVec;
@@ -101,8 +101,10 @@ impl Stream {
         crate::host::push(
             segments,
             Segment {
-                start: chunk.address + start as u64,
-                end: chunk.address + self.used as u64,
+                work: Work::Compute {
+                    start: chunk.address + start as u64,
+                    end: chunk.address + self.used as u64,
+                },
                 begun: None,
                 ended,
             },

@@ -14,6 +14,8 @@ use crate::pipeline_layout::PipelineLayout;
 
 /// An update template, for sets or for push descriptors.
 pub(crate) struct UpdateTemplate {
+    /// For push descriptors.
+    bind_point: vk::PipelineBindPoint,
     writes: HostVec<Write>,
     /// Bytes, and dynamic buffers, of the smallest set that all writes fit into.
     needs: [u64; 2],
@@ -107,7 +109,16 @@ impl UpdateTemplate {
             let ends = writes.iter().filter(there).map(|write| write.piece.end());
             ends.max().unwrap_or(0)
         });
-        Ok(UpdateTemplate { writes, needs })
+        Ok(UpdateTemplate {
+            bind_point: vk::PipelineBindPoint::COMPUTE,
+            writes,
+            needs,
+        })
+    }
+
+    /// The point that its push descriptors are for.
+    pub(crate) fn bind_point(&self) -> vk::PipelineBindPoint {
+        self.bind_point
     }
 
     /// Writes into memory that is laid out like the template's set; for push descriptors, where
@@ -188,7 +199,9 @@ pub(crate) unsafe extern "system" fn create_descriptor_update_template(
             } else {
                 object::get::<SetLayout>(info.descriptor_set_layout)
             };
-            *template = object::create(host, UpdateTemplate::new(host, layout, entries)?)?;
+            let mut made = UpdateTemplate::new(host, layout, entries)?;
+            made.bind_point = info.pipeline_bind_point;
+            *template = object::create(host, made)?;
         }
         Ok(())
     })

@@ -13,6 +13,7 @@
 //! they are, and used again ([`Recycler`]); only what exceeds its budget is unbound.
 
 mod address_space;
+mod alias;
 mod bo;
 mod pool;
 mod recycler;
@@ -21,13 +22,14 @@ mod shared;
 use std::sync::Arc;
 
 use agx_hw::arena::ARENA_SIZE;
-use agx_hw::window::{USC_BASE, USC_SIZE};
+use agx_hw::window::{RENDER_BASE, RENDER_RESERVED, USC_BASE, USC_SIZE};
 use agx_uapi::abi::limits::{KERNEL_WINDOW, PAGE_SIZE};
 use agx_uapi::{Access, Caching, Kernel, VmId};
 use ash::vk;
 use mesa_nir::{SINK_PAGE, ZERO_PAGE};
 
 use self::address_space::AddressSpace;
+pub(crate) use self::alias::Alias;
 pub(crate) use self::bo::Bo;
 use self::pool::Pool;
 pub(crate) use self::pool::Slice;
@@ -43,6 +45,8 @@ pub(crate) enum Zone {
     /// Programs, in the execution window. Never writable for the GPU (kernel-uapi, 7.3; launch, 2;
     /// HW: code appended through a writable mapping was fetched as stale zeros).
     Code,
+    /// Vertex streams and fixed-function state, in the render context's window (graphics, 2; HW).
+    Context,
     /// Read and written by the GPU, looked at by the CPU: queries, events, workgroup memory.
     Scratch,
     /// VkDeviceMemory of the type that the CPU writes in order.
@@ -52,18 +56,20 @@ pub(crate) enum Zone {
 }
 
 impl Zone {
-    const COUNT: usize = 5;
+    const COUNT: usize = 6;
 
     const fn access(self) -> Access {
         match self {
-            Zone::Upload | Zone::Code => Access::Read,
+            Zone::Upload | Zone::Code | Zone::Context => Access::Read,
             Zone::Scratch | Zone::WriteCombined | Zone::Cached => Access::ReadWrite,
         }
     }
 
     const fn caching(self) -> Caching {
         match self {
-            Zone::Upload | Zone::Code | Zone::WriteCombined => Caching::WriteCombined,
+            Zone::Upload | Zone::Code | Zone::Context | Zone::WriteCombined => {
+                Caching::WriteCombined
+            }
             Zone::Scratch | Zone::Cached => Caching::WriteBack,
         }
     }
@@ -71,7 +77,7 @@ impl Zone {
     /// Bytes of a slab that small pieces are cut from.
     const fn slab_size(self) -> u64 {
         match self {
-            Zone::Upload | Zone::Code | Zone::Scratch => 1 << 20,
+            Zone::Upload | Zone::Code | Zone::Context | Zone::Scratch => 1 << 20,
             Zone::WriteCombined | Zone::Cached => 16 << 20,
         }
     }
@@ -86,6 +92,10 @@ const DATA: std::ops::Range<u64> = 0x11_0000_0000..BOUNDS_PAGES.start;
 const BOUNDS_PAGES: std::ops::Range<u64> = ZERO_PAGE..SINK_PAGE + PAGE_SIZE;
 const _: () = assert!(SINK_PAGE == ZERO_PAGE + PAGE_SIZE && BOUNDS_PAGES.end <= 0x70_0000_0000);
 
+/// Addresses of vertex streams and fixed-function state: the render context's window without what is the
+/// kernel's at either end (graphics, 2; HW, kernel-uapi, 7.1).
+const CONTEXT: std::ops::Range<u64> = RENDER_BASE + RENDER_RESERVED as u64..KERNEL_WINDOW.start;
+
 /// Addresses of the entry arena, at the start of the execution window (launch, 3; HW).
 const ARENA: std::ops::Range<u64> = USC_BASE..USC_BASE + ARENA_SIZE as u64;
 /// Addresses of programs: the rest of the window (launch, 2).
@@ -97,6 +107,7 @@ pub(crate) struct Gpu {
     pub(crate) vm: VmId,
     data: AddressSpace,
     code: AddressSpace,
+    context: AddressSpace,
     recycler: Recycler,
     shared: Shared,
     pools: [Pool; Zone::COUNT],
@@ -116,11 +127,13 @@ impl Gpu {
             vm,
             data: AddressSpace::new(DATA),
             code: AddressSpace::new(CODE),
+            context: AddressSpace::new(CONTEXT),
             recycler: Recycler::default(),
             shared: Shared::default(),
             pools: [
                 Pool::new(Zone::Upload),
                 Pool::new(Zone::Code),
+                Pool::new(Zone::Context),
                 Pool::new(Zone::Scratch),
                 Pool::new(Zone::WriteCombined),
                 Pool::new(Zone::Cached),
@@ -199,6 +212,7 @@ impl Gpu {
     fn space(&self, zone: Zone) -> &AddressSpace {
         match zone {
             Zone::Code => &self.code,
+            Zone::Context => &self.context,
             _ => &self.data,
         }
     }

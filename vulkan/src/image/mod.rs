@@ -5,7 +5,7 @@
 //! lies as hardware computes it from the records (images, 7), so that an image knows all offsets from its
 //! description alone.
 
-mod description;
+pub(crate) mod description;
 pub(crate) mod descriptor;
 pub(crate) mod format;
 pub(crate) mod pack;

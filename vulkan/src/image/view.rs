@@ -47,6 +47,8 @@ impl Object for ImageView {
 struct Shown {
     kind: vk::ImageViewType,
     format: Format,
+    /// Whether sRGB is decoded where the format is that.
+    decodes: bool,
     swizzle: Swizzle,
     first_level: u32,
     levels: u32,
@@ -59,6 +61,45 @@ impl ImageView {
     pub(crate) fn image(&self) -> &Image {
         // SAFETY: "image must not be destroyed while a view of it is used" (Vulkan 1.3, 12.5).
         unsafe { self.image.as_ref() }
+    }
+
+    /// The record by which a background program loads it: all that is in memory, as it is.
+    ///
+    /// # Errors
+    /// When the hardware has no such image.
+    pub(crate) fn load_record(&self, layered: bool) -> VkResult<Record> {
+        let (plane, shown) = self.attachment(layered)?;
+        texture_record(self.image(), plane, shown)
+    }
+
+    /// The record by which an end-of-tile program stores it.
+    ///
+    /// # Errors
+    /// When the hardware has no such image.
+    pub(crate) fn store_record(&self, layered: bool) -> VkResult<Record> {
+        let (plane, shown) = self.attachment(layered)?;
+        store_record(self.image(), plane, shown, StoreFrom::Tile)
+    }
+
+    fn attachment(&self, layered: bool) -> VkResult<(&Plane, Shown)> {
+        let Some(plane) = self.image().planes.first() else {
+            return Err(vk::Result::ERROR_UNKNOWN);
+        };
+        let shown = Shown {
+            kind: match layered {
+                true => vk::ImageViewType::TYPE_2D_ARRAY,
+                false => vk::ImageViewType::TYPE_2D,
+            },
+            // Tiles hold what is encoded.
+            decodes: false,
+            format: self.format,
+            swizzle: Swizzle::IDENTITY,
+            first_level: self.level,
+            levels: 1,
+            first_layer: self.layer,
+            layers: if layered { self.layers } else { 1 },
+        };
+        Ok((plane, shown))
     }
 
     /// Width and height of the first level.
@@ -105,6 +146,7 @@ impl ImageView {
         let shown = Shown {
             kind: info.view_type,
             format,
+            decodes: true,
             swizzle: swizzle(info.components),
             first_level: range.base_mip_level,
             levels: rest(
@@ -138,7 +180,7 @@ impl ImageView {
                 descriptor::storage(
                     &texture_record(image, plane, layers)?,
                     extents,
-                    &store_record(image, plane, shown)?,
+                    &store_record(image, plane, shown, StoreFrom::Shader)?,
                     addressing(image, plane, shown),
                 )
             }
@@ -250,7 +292,7 @@ fn texture_record(image: &Image, plane: &Plane, shown: Shown) -> VkResult<Record
     let made = texture::Texture {
         encoding: shown.format.encoding(),
         swizzle: shown.format.swizzle().view(shown.swizzle),
-        srgb: shown.format.is_srgb(),
+        srgb: shown.format.is_srgb() && shown.decodes,
         width,
         height,
         address: layer_address(image, plane, shown.first_layer),
@@ -262,9 +304,9 @@ fn texture_record(image: &Image, plane: &Plane, shown: Shown) -> VkResult<Record
 }
 
 /// The record that hardware's own stores read.
-fn store_record(image: &Image, plane: &Plane, shown: Shown) -> VkResult<Record> {
+fn store_record(image: &Image, plane: &Plane, shown: Shown, from: StoreFrom) -> VkResult<Record> {
     use store::Dimension;
-    let Some(swizzle) = shown.format.store_swizzle(StoreFrom::Shader) else {
+    let Some(swizzle) = shown.format.store_swizzle(from) else {
         return Ok(Record::default());
     };
     let [width, height, depth] = image.description.extent;

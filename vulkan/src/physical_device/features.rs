@@ -26,7 +26,22 @@ fn vulkan10() -> vk::PhysicalDeviceFeatures {
         shader_storage_buffer_array_dynamic_indexing: vk::TRUE,
         shader_int64: vk::TRUE,
         shader_int16: vk::TRUE,
+        full_draw_index_uint32: vk::TRUE,
         image_cube_array: vk::TRUE,
+        independent_blend: vk::TRUE,
+        sample_rate_shading: vk::TRUE,
+        dual_src_blend: vk::TRUE,
+        logic_op: vk::TRUE,
+        draw_indirect_first_instance: vk::TRUE,
+        depth_clamp: vk::TRUE,
+        depth_bias_clamp: vk::TRUE,
+        fill_mode_non_solid: vk::TRUE,
+        wide_lines: vk::TRUE,
+        large_points: vk::TRUE,
+        alpha_to_one: vk::TRUE,
+        vertex_pipeline_stores_and_atomics: vk::TRUE,
+        fragment_stores_and_atomics: vk::TRUE,
+        shader_clip_distance: vk::TRUE,
         sampler_anisotropy: vk::TRUE,
         texture_compression_etc2: vk::TRUE,
         texture_compression_astc_ldr: vk::TRUE,
@@ -80,6 +95,8 @@ fn vulkan12() -> vk::PhysicalDeviceVulkan12Features<'static> {
         runtime_descriptor_array: vk::TRUE,
         scalar_block_layout: vk::TRUE,
         uniform_buffer_standard_layout: vk::TRUE,
+        imageless_framebuffer: vk::TRUE,
+        separate_depth_stencil_layouts: vk::TRUE,
         shader_subgroup_extended_types: vk::TRUE,
         host_query_reset: vk::TRUE,
         timeline_semaphore: vk::TRUE,
@@ -94,6 +111,7 @@ fn vulkan12() -> vk::PhysicalDeviceVulkan12Features<'static> {
 fn vulkan13() -> vk::PhysicalDeviceVulkan13Features<'static> {
     vk::PhysicalDeviceVulkan13Features {
         robust_image_access: vk::TRUE,
+        dynamic_rendering: vk::TRUE,
         inline_uniform_block: vk::TRUE,
         descriptor_binding_inline_uniform_block_update_after_bind: vk::TRUE,
         pipeline_creation_cache_control: vk::TRUE,
@@ -470,7 +488,7 @@ mod tests {
             unsafe { v13.check(std::ptr::from_ref(asked).byte_add(HEADER).cast()) }
         };
         assert_eq!(check(&asked), Ok(()));
-        asked.dynamic_rendering = vk::TRUE;
+        asked.texture_compression_astc_hdr = vk::TRUE;
         assert_eq!(check(&asked), Err(vk::Result::ERROR_FEATURE_NOT_PRESENT));
     }
 }

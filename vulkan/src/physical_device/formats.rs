@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! What can be done with formats.
 
+use agx_hw::format::{Attachment, VertexFormat};
 use ash::vk;
 
 use super::external;
@@ -10,9 +11,6 @@ use crate::error::VkResult;
 use crate::image::{Description, Most, format};
 
 type Features = vk::FormatFeatureFlags2;
-
-/// Whether shaders reach images.
-const SHADERS: bool = true;
 
 /// Features of images of a format.
 fn image_features(format: vk::Format, tiling: vk::ImageTiling) -> Features {
@@ -24,9 +22,6 @@ fn image_features(format: vk::Format, tiling: vk::ImageTiling) -> Features {
         return Features::empty();
     }
     let mut features = Features::TRANSFER_SRC | Features::TRANSFER_DST;
-    if !SHADERS {
-        return features;
-    }
     features |= Features::SAMPLED_IMAGE;
     if first.filters() {
         features |= Features::SAMPLED_IMAGE_FILTER_LINEAR;
@@ -40,19 +35,32 @@ fn image_features(format: vk::Format, tiling: vk::ImageTiling) -> Features {
     if first.atomics() {
         features |= Features::STORAGE_IMAGE_ATOMIC;
     }
+    match first.attachment() {
+        Attachment::Proven | Attachment::Unproven => {
+            features |= Features::COLOR_ATTACHMENT;
+            if first.blends() {
+                features |= Features::COLOR_ATTACHMENT_BLEND;
+            }
+        }
+        Attachment::DepthStencil if tiling == vk::ImageTiling::OPTIMAL => {
+            features |= Features::DEPTH_STENCIL_ATTACHMENT;
+        }
+        _ => {}
+    }
     features
 }
 
 /// Features of texel buffers of a format.
 fn buffer_features(format: vk::Format) -> Features {
-    if !SHADERS {
-        return Features::empty();
+    let mut features = Features::empty();
+    if u32::try_from(format.as_raw()).is_ok_and(|n| VertexFormat::from_vulkan(n).is_some()) {
+        features |= Features::VERTEX_BUFFER;
     }
     let colour = format::aspects(format) == vk::ImageAspectFlags::COLOR;
     let Some(format) = format::single(format).filter(|one| colour && !one.is_compressed()) else {
-        return Features::empty();
+        return features;
     };
-    let mut features = Features::UNIFORM_TEXEL_BUFFER;
+    features |= Features::UNIFORM_TEXEL_BUFFER;
     if format::stores(format) {
         features |= Features::STORAGE_TEXEL_BUFFER | Features::STORAGE_READ_WITHOUT_FORMAT;
     }
@@ -128,6 +136,23 @@ const USES: &[(vk::ImageUsageFlags, Features)] = &[
     (vk::ImageUsageFlags::TRANSFER_DST, Features::TRANSFER_DST),
     (vk::ImageUsageFlags::SAMPLED, Features::SAMPLED_IMAGE),
     (vk::ImageUsageFlags::STORAGE, Features::STORAGE_IMAGE),
+    (
+        vk::ImageUsageFlags::COLOR_ATTACHMENT,
+        Features::COLOR_ATTACHMENT,
+    ),
+    (
+        vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT,
+        Features::DEPTH_STENCIL_ATTACHMENT,
+    ),
+    // What is an input attachment or transient is an attachment, too, or sampled.
+    (
+        vk::ImageUsageFlags::INPUT_ATTACHMENT,
+        Features::SAMPLED_IMAGE,
+    ),
+    (
+        vk::ImageUsageFlags::TRANSIENT_ATTACHMENT,
+        Features::TRANSFER_SRC,
+    ),
 ];
 
 /// A question about images.
@@ -140,6 +165,26 @@ struct Question {
 }
 
 impl Question {
+    /// Several samples are for attachments of two dimensions.
+    fn sample_counts(&self, features: Features) -> vk::SampleCountFlags {
+        let attachment =
+            features.intersects(Features::COLOR_ATTACHMENT | Features::DEPTH_STENCIL_ATTACHMENT);
+        let cube = vk::ImageCreateFlags::CUBE_COMPATIBLE;
+        let many = attachment
+            && self.kind == vk::ImageType::TYPE_2D
+            && self.tiling == vk::ImageTiling::OPTIMAL
+            && !self.flags.contains(cube)
+            && !self.usage.contains(vk::ImageUsageFlags::STORAGE);
+        match many {
+            true => {
+                vk::SampleCountFlags::TYPE_1
+                    | vk::SampleCountFlags::TYPE_2
+                    | vk::SampleCountFlags::TYPE_4
+            }
+            false => vk::SampleCountFlags::TYPE_1,
+        }
+    }
+
     /// # Errors
     /// When there are no such images.
     fn answer(&self) -> VkResult<vk::ImageFormatProperties> {
@@ -183,8 +228,7 @@ impl Question {
             },
             max_mip_levels: most.levels,
             max_array_layers: most.layers,
-            // Several samples come with attachments.
-            sample_counts: vk::SampleCountFlags::TYPE_1,
+            sample_counts: self.sample_counts(features),
             max_resource_size: MAX_RESOURCE,
         })
     }

@@ -10,6 +10,8 @@ use agx_hw::texture::{MAX_LAYERS, MAX_SIZE, MAX_SIZE_3D};
 use ash::vk;
 
 use super::memory;
+use crate::pipeline::MAX_VERTEX_BUFFERS;
+use crate::rendering::MAX_COLOUR;
 use crate::{buffer, buffer_view};
 
 /// Invocations of a subgroup.
@@ -65,7 +67,8 @@ pub(crate) fn largest_allocation() -> u64 {
 
 /// VkPhysicalDeviceLimits.
 pub(super) fn limits() -> vk::PhysicalDeviceLimits {
-    let few_samples = vk::SampleCountFlags::TYPE_1 | vk::SampleCountFlags::TYPE_4;
+    let few_samples =
+        vk::SampleCountFlags::TYPE_1 | vk::SampleCountFlags::TYPE_2 | vk::SampleCountFlags::TYPE_4;
     vk::PhysicalDeviceLimits {
         // Compute shaders.
         max_compute_shared_memory_size: MAX_THREADGROUP_BYTES,
@@ -128,50 +131,52 @@ pub(super) fn limits() -> vk::PhysicalDeviceLimits {
         sub_texel_precision_bits: 8,
         mipmap_precision_bits: 6,
         sampled_image_color_sample_counts: few_samples,
-        sampled_image_integer_sample_counts: vk::SampleCountFlags::TYPE_1,
+        sampled_image_integer_sample_counts: few_samples,
         sampled_image_depth_sample_counts: few_samples,
         sampled_image_stencil_sample_counts: few_samples,
         storage_image_sample_counts: vk::SampleCountFlags::TYPE_1,
         max_sample_mask_words: 1,
 
-        // Graphics: not there.
-        max_vertex_input_attributes: 16,
-        max_vertex_input_bindings: 16,
-        max_vertex_input_attribute_offset: 2047,
-        max_vertex_input_binding_stride: 2048,
-        max_vertex_output_components: 64,
-        max_fragment_input_components: 64,
-        max_fragment_output_attachments: 4,
-        max_fragment_dual_src_attachments: 0,
+        // Graphics. Attributes are fetched by shaders, which have offsets of 16 bits. Scalars between the
+        // stages: 96 have run (graphics, 5.2; HW).
+        max_vertex_input_attributes: 32,
+        max_vertex_input_bindings: MAX_VERTEX_BUFFERS as u32,
+        max_vertex_input_attribute_offset: 65535,
+        max_vertex_input_binding_stride: 1 << 20,
+        max_vertex_output_components: 96,
+        max_fragment_input_components: 96,
+        max_fragment_output_attachments: MAX_COLOUR as u32,
+        max_fragment_dual_src_attachments: 1,
         // Storage buffers count here, and wgpu derives what compute shaders may have from it.
         max_fragment_combined_output_resources: DESCRIPTORS,
-        sub_pixel_precision_bits: 4,
-        sub_pixel_interpolation_offset_bits: 0,
-        min_interpolation_offset: 0.0,
-        max_interpolation_offset: 0.0,
-        max_draw_indexed_index_value: (1 << 24) - 1,
+        sub_pixel_precision_bits: 8,
+        sub_pixel_interpolation_offset_bits: 4,
+        min_interpolation_offset: -0.5,
+        max_interpolation_offset: 0.4375,
+        max_draw_indexed_index_value: u32::MAX,
         max_draw_indirect_count: 1,
         max_viewports: 1,
-        max_viewport_dimensions: [4096, 4096],
-        viewport_bounds_range: [-8192.0, 8191.0],
-        viewport_sub_pixel_bits: 0,
-        max_framebuffer_width: 4096,
-        max_framebuffer_height: 4096,
-        max_framebuffer_layers: 256,
+        max_viewport_dimensions: [MAX_SIZE; 2],
+        viewport_bounds_range: [-32768.0, 32767.0],
+        viewport_sub_pixel_bits: 8,
+        max_framebuffer_width: MAX_SIZE,
+        max_framebuffer_height: MAX_SIZE,
+        max_framebuffer_layers: MAX_LAYERS,
         framebuffer_color_sample_counts: few_samples,
         framebuffer_depth_sample_counts: few_samples,
         framebuffer_stencil_sample_counts: few_samples,
         framebuffer_no_attachments_sample_counts: few_samples,
-        max_color_attachments: 4,
-        max_clip_distances: 0,
+        max_color_attachments: MAX_COLOUR as u32,
+        max_clip_distances: 8,
         max_cull_distances: 0,
-        max_combined_clip_and_cull_distances: 0,
-        point_size_range: [1.0, 1.0],
-        line_width_range: [1.0, 1.0],
-        point_size_granularity: 0.0,
-        line_width_granularity: 0.0,
+        max_combined_clip_and_cull_distances: 8,
+        // graphics, 6.6: lines of 1/16 to 16 pixels.
+        point_size_range: [1.0, 511.0],
+        line_width_range: [1.0, 16.0],
+        point_size_granularity: 0.125,
+        line_width_granularity: 1.0 / 16.0,
         strict_lines: vk::FALSE,
-        standard_sample_locations: vk::FALSE,
+        standard_sample_locations: vk::TRUE,
 
         // Tessellation and geometry shaders are optional.
         max_tessellation_generation_level: 0,

@@ -20,7 +20,6 @@ use crate::entry;
 use crate::error::{VkResult, kernel};
 use crate::extensions;
 use crate::object::Object;
-use crate::quirks::Quirks;
 
 /// A GPU.
 pub(crate) struct PhysicalDevice {
@@ -30,8 +29,6 @@ pub(crate) struct PhysicalDevice {
     pub(crate) backend: Backend,
     /// Which of the two it is.
     pub(crate) chip: Chip,
-    /// What the program needs otherwise.
-    pub(crate) quirks: Quirks,
 }
 
 impl Object for PhysicalDevice {
@@ -39,11 +36,7 @@ impl Object for PhysicalDevice {
 }
 
 impl PhysicalDevice {
-    pub(crate) fn new(
-        instance: vk::Instance,
-        backend: Backend,
-        quirks: Quirks,
-    ) -> VkResult<PhysicalDevice> {
+    pub(crate) fn new(instance: vk::Instance, backend: Backend) -> VkResult<PhysicalDevice> {
         let params = backend.open()?.params().map_err(kernel("GET_PARAMS"))?;
         let chip = match params.gpu_generation {
             16 => Chip::M4,
@@ -59,7 +52,6 @@ impl PhysicalDevice {
             instance,
             backend,
             chip,
-            quirks,
         })
     }
 }

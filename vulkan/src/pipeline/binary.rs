@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! Binaries as bytes, and which bytes are binaries that are safe to launch.
 
-use agx_compiler::binary::{Pointer, Resource, SamplerSlot, ShaderBinary, Statistics, TextureSlot};
+use agx_compiler::binary::{
+    Pointer, Resource, SamplerSlot, ShaderBinary, StageInfo, Statistics, TextureSlot,
+};
 use agx_hw::cdm::MAX_THREADS;
 use agx_hw::launcher::{
     MAX_POINTERS, MAX_PUBLICATIONS, MAX_SCRATCH, MAX_THREADGROUP_BYTES, MIN_POINTERS,
@@ -26,6 +28,8 @@ pub(super) fn encode(key: &Key, binary: &ShaderBinary) -> Vec<u8> {
     let mut out = Writer(vec![0; CHECKSUM]);
     let ShaderBinary {
         code,
+        // Only compute shaders are kept.
+        stage: _,
         workgroup_size,
         pointers,
         publications,
@@ -144,6 +148,7 @@ fn parse(body: &[u8]) -> Option<ShaderBinary> {
     };
     from.0.is_empty().then_some(ShaderBinary {
         code,
+        stage: StageInfo::Compute,
         workgroup_size,
         pointers,
         publications,
@@ -206,7 +211,7 @@ fn numbers(stats: &Statistics) -> [u32; 9] {
 }
 
 /// Kinds of pointers; those of sets have the set in the upper byte.
-const POINTERS: [Pointer; 9] = [
+const POINTERS: [Pointer; 12] = [
     Pointer::Unused,
     Pointer::WorkgroupCounts,
     Pointer::ThreadgroupRoot,
@@ -216,6 +221,9 @@ const POINTERS: [Pointer; 9] = [
     Pointer::WorkgroupBuffer,
     Pointer::TextureTable,
     Pointer::SamplerTable,
+    Pointer::VertexBuffers,
+    Pointer::DrawParameters,
+    Pointer::BlendConstants,
 ];
 const SET: u16 = POINTERS.len() as u16;
 
@@ -230,6 +238,9 @@ fn pointer_code(pointer: Pointer) -> u16 {
         Pointer::WorkgroupBuffer => 6,
         Pointer::TextureTable => 7,
         Pointer::SamplerTable => 8,
+        Pointer::VertexBuffers => 9,
+        Pointer::DrawParameters => 10,
+        Pointer::BlendConstants => 11,
         Pointer::DescriptorSet(set) => SET | u16::from(set) << 8,
     }
 }
@@ -294,6 +305,7 @@ pub(super) mod tests {
     pub(crate) fn sample() -> ShaderBinary {
         ShaderBinary {
             code: (0..64).collect(),
+            stage: StageInfo::Compute,
             workgroup_size: [8, 4, 2],
             pointers: vec![
                 Pointer::TextureTable,

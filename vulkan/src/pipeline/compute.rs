@@ -10,6 +10,7 @@ use agx_compiler::binary::{Pointer, Statistics};
 use ash::vk;
 use mesa_nir::{ComputeLowering, SpecConstant};
 
+use super::Pipeline;
 use super::cache::PipelineCache;
 use super::compile::{compile, disassemble, is_wanted_anew, print};
 use super::key::{Key, Source};
@@ -20,7 +21,7 @@ use crate::device::{self, Device};
 use crate::entry;
 use crate::error::VkResult;
 use crate::host::{self, HostAllocator, HostVec};
-use crate::object::{self, Object};
+use crate::object;
 use crate::pipeline_layout::PipelineLayout;
 use crate::program::Program;
 use crate::shader_module::{ShaderModule, Spirv};
@@ -37,10 +38,6 @@ pub(crate) struct ComputePipeline {
     /// Texts of stages with their names, when the pipeline was made with
     /// `CAPTURE_INTERNAL_REPRESENTATIONS`.
     texts: HostVec<(&'static str, HostVec<u8>)>,
-}
-
-impl Object for ComputePipeline {
-    type Handle = vk::Pipeline;
 }
 
 impl ComputePipeline {
@@ -253,7 +250,7 @@ fn refuse<T>(why: &dyn std::fmt::Display) -> VkResult<T> {
 ///
 /// # Safety
 /// The structure is valid for `'a`.
-unsafe fn spirv<'a>(stage: &vk::PipelineShaderStageCreateInfo<'a>) -> Option<Spirv<'a>> {
+pub(super) unsafe fn spirv<'a>(stage: &vk::PipelineShaderStageCreateInfo<'a>) -> Option<Spirv<'a>> {
     // SAFETY: the caller's promise.
     unsafe {
         if let Some(module) = object::get_optional::<ShaderModule>(stage.module) {
@@ -276,7 +273,7 @@ unsafe fn spirv<'a>(stage: &vk::PipelineShaderStageCreateInfo<'a>) -> Option<Spi
 ///
 /// # Safety
 /// The structure is valid.
-unsafe fn constants(info: &vk::SpecializationInfo<'_>) -> Vec<SpecConstant> {
+pub(super) unsafe fn constants(info: &vk::SpecializationInfo<'_>) -> Vec<SpecConstant> {
     // SAFETY: the caller's promise.
     let (entries, data) = unsafe {
         let data: &[u8] = match info.data_size {
@@ -385,7 +382,7 @@ pub(crate) unsafe extern "system" fn create_compute_pipelines(
                 let mut feedback = Feedback::default();
                 let made = ComputePipeline::new(device, host, cache, info, flags, &mut feedback);
                 give_feedback(info, &feedback, started);
-                match made.and_then(|made| object::create(host, made)) {
+                match made.and_then(|made| object::create(host, Pipeline::Compute(made))) {
                     Ok(made) => pipelines.add(at).write(made),
                     Err(error) => {
                         // The first, but errors before a compilation that was not wanted.
@@ -411,9 +408,7 @@ pub(crate) unsafe extern "system" fn destroy_pipeline(
     allocator: *const vk::AllocationCallbacks<'_>,
 ) {
     // SAFETY: null or a live handle that no one else uses, by the specification.
-    unsafe {
-        device::destroy_object::<ComputePipeline>("vkDestroyPipeline", device, pipeline, allocator)
-    };
+    unsafe { device::destroy_object::<Pipeline>("vkDestroyPipeline", device, pipeline, allocator) };
 }
 
 #[cfg(test)]

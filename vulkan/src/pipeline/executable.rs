@@ -6,8 +6,8 @@ use std::ffi::{c_char, c_void};
 
 use ash::vk;
 
+use super::Pipeline;
 use super::compile::describe;
-use super::compute::ComputePipeline;
 use crate::entry;
 use crate::object;
 
@@ -23,19 +23,33 @@ fn put(to: &mut [c_char; vk::MAX_DESCRIPTION_SIZE], text: &str) {
 /// vkGetPipelineExecutablePropertiesKHR.
 pub(crate) unsafe extern "system" fn get_pipeline_executable_properties(
     _device: vk::Device,
-    _info: *const vk::PipelineInfoKHR<'_>,
+    info: *const vk::PipelineInfoKHR<'_>,
     count: *mut u32,
     properties: *mut vk::PipelineExecutablePropertiesKHR<'_>,
 ) -> vk::Result {
     entry::try_guard("vkGetPipelineExecutablePropertiesKHR", || {
-        let write = |to: &mut vk::PipelineExecutablePropertiesKHR<'_>, ()| {
-            to.stages = vk::ShaderStageFlags::COMPUTE;
-            put(&mut to.name, "compute");
-            put(&mut to.description, "Compute shader");
+        // SAFETY: valid by the specification.
+        let pipeline = unsafe { object::get::<Pipeline>((*info).pipeline) };
+        let write = |to: &mut vk::PipelineExecutablePropertiesKHR<'_>, stage| {
+            let (name, description) = match stage {
+                vk::ShaderStageFlags::VERTEX => ("vertex", "Vertex shader"),
+                vk::ShaderStageFlags::FRAGMENT => ("fragment", "Fragment shader"),
+                _ => ("compute", "Compute shader"),
+            };
+            to.stages = stage;
+            put(&mut to.name, name);
+            put(&mut to.description, description);
             to.subgroup_size = 32;
         };
         // SAFETY: valid by the specification.
-        unsafe { entry::enumerate_with(std::iter::once(()), count, properties, write) }
+        unsafe {
+            entry::enumerate_with(
+                pipeline.executables().map(|e| e.0),
+                count,
+                properties,
+                write,
+            )
+        }
     })
 }
 
@@ -49,14 +63,19 @@ pub(crate) unsafe extern "system" fn get_pipeline_executable_statistics(
     type Statistic<'a> = vk::PipelineExecutableStatisticKHR<'a>;
     entry::try_guard("vkGetPipelineExecutableStatisticsKHR", || {
         // SAFETY: valid by the specification.
-        let pipeline = unsafe { object::get::<ComputePipeline>((*info).pipeline) };
+        let pipeline = unsafe { object::get::<Pipeline>((*info).pipeline) };
         let write = |to: &mut Statistic<'_>, (name, description, value): (&str, &str, u64)| {
             put(&mut to.name, name);
             put(&mut to.description, description);
             to.format = vk::PipelineExecutableStatisticFormatKHR::UINT64;
             to.value = vk::PipelineExecutableStatisticValueKHR { u64: value };
         };
-        let all = describe(pipeline.statistics()).into_iter();
+        // SAFETY: as above.
+        let index = unsafe { (*info).executable_index } as usize;
+        let Some((_, stats)) = pipeline.executables().nth(index) else {
+            return Err(vk::Result::ERROR_UNKNOWN);
+        };
+        let all = describe(stats).into_iter();
         // SAFETY: as above.
         unsafe { entry::enumerate_with(all, count, statistics, write) }
     })
@@ -72,7 +91,7 @@ pub(crate) unsafe extern "system" fn get_pipeline_executable_internal_representa
     type Representation<'a> = vk::PipelineExecutableInternalRepresentationKHR<'a>;
     entry::try_guard("vkGetPipelineExecutableInternalRepresentationsKHR", || {
         // SAFETY: valid by the specification.
-        let pipeline = unsafe { object::get::<ComputePipeline>((*info).pipeline) };
+        let pipeline = unsafe { object::get::<Pipeline>((*info).pipeline) };
         let is_cut = std::cell::Cell::new(false);
         let write = |to: &mut Representation<'_>, (name, text): (&str, &[u8])| {
             put(&mut to.name, name);

@@ -22,12 +22,20 @@
 //! pipelines come out of a cache. So programs do not pay for it again and again, and
 //! `CORTLAND_DEBUG=validate` only makes sure that it happens: no cache is asked.
 
+use agx_compiler::binary::Statistics;
+use arrayvec::ArrayVec;
+use ash::vk;
+
+use crate::object::Object;
+
 mod binary;
 mod cache;
 mod compile;
 mod compute;
 mod disk_cache;
 mod executable;
+mod graphics;
+mod graphics_state;
 mod key;
 mod own;
 mod robustness;
@@ -43,5 +51,57 @@ pub(crate) use self::executable::{
     get_pipeline_executable_internal_representations, get_pipeline_executable_properties,
     get_pipeline_executable_statistics,
 };
+pub(crate) use self::graphics::{GraphicsPipeline, create_graphics_pipelines};
+pub(crate) use self::graphics_state::{MAX_VERTEX_BUFFERS, State, StencilFace, primitive};
 pub(crate) use self::own::own_shader;
 pub(crate) use self::store::Store;
+
+/// A pipeline of either kind.
+pub(crate) enum Pipeline {
+    Compute(ComputePipeline),
+    Graphics(GraphicsPipeline),
+}
+
+impl Object for Pipeline {
+    type Handle = vk::Pipeline;
+}
+
+impl Pipeline {
+    /// The compute pipeline, if it is one.
+    pub(crate) fn compute(&self) -> Option<&ComputePipeline> {
+        match self {
+            Pipeline::Compute(pipeline) => Some(pipeline),
+            Pipeline::Graphics(_) => None,
+        }
+    }
+
+    /// The graphics pipeline, if it is one.
+    pub(crate) fn graphics(&self) -> Option<&GraphicsPipeline> {
+        match self {
+            Pipeline::Graphics(pipeline) => Some(pipeline),
+            Pipeline::Compute(_) => None,
+        }
+    }
+
+    /// Its stages, with their statistics.
+    fn executables(
+        &self,
+    ) -> impl ExactSizeIterator<Item = (vk::ShaderStageFlags, &Statistics)> + Clone {
+        let all: ArrayVec<_, 2> = match self {
+            Pipeline::Compute(pipeline) => {
+                std::iter::once((vk::ShaderStageFlags::COMPUTE, pipeline.statistics())).collect()
+            }
+            Pipeline::Graphics(pipeline) => pipeline.statistics().into_iter().collect(),
+        };
+        all.into_iter()
+    }
+
+    /// Texts of the stages of a compilation, of those that were asked for.
+    fn texts(&self) -> impl ExactSizeIterator<Item = (&'static str, &[u8])> {
+        let all: ArrayVec<_, 4> = match self {
+            Pipeline::Compute(pipeline) => pipeline.texts().collect(),
+            Pipeline::Graphics(_) => ArrayVec::new(),
+        };
+        all.into_iter()
+    }
+}

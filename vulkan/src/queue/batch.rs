@@ -7,7 +7,7 @@ use agx_uapi::{SyncHandle, SyncPoint};
 use ash::vk;
 
 use super::line::Line;
-use crate::command::{Segment, Stamp};
+use crate::command::{Segment, Stamp, Work};
 use crate::error::VkResult;
 use crate::host::{HostAllocator, HostVec, OUT_OF_HOST, push};
 use crate::semaphore::Semaphore;
@@ -155,27 +155,33 @@ impl<'a> Batches<'a> {
         let Some(piece) = batch.pieces.last_mut() else {
             unreachable!("just added");
         };
-        let compute = CmdCompute {
-            cdm_ctrl_stream_base: segment.start,
-            cdm_ctrl_stream_end: segment.end,
-            ts: Timestamps {
-                start: timestamp(segment.begun),
-                end: timestamp(segment.ended),
-            },
-            ..CmdCompute::default()
-        };
         // Each waits for all before it, also for those of earlier submits: fences of a queue's
         // submits come in any order (kernel-uapi, 11.2), so that they must not be seen before
         // what they cover.
         let barriers = piece.commands.after_all();
-        piece
-            .commands
-            .compute(barriers, &compute)
-            .map_err(|error| {
-                crate::debug::error(&error);
-                vk::Result::ERROR_UNKNOWN
-            })?;
-        Ok(())
+        let added = match segment.work {
+            Work::Compute { start, end } => {
+                let compute = CmdCompute {
+                    cdm_ctrl_stream_base: start,
+                    cdm_ctrl_stream_end: end,
+                    ts: Timestamps {
+                        start: timestamp(segment.begun),
+                        end: timestamp(segment.ended),
+                    },
+                    ..CmdCompute::default()
+                };
+                piece.commands.compute(barriers, &compute)
+            }
+            Work::Render(mut render) => {
+                render.ts_vtx.start = timestamp(segment.begun);
+                render.ts_frag.end = timestamp(segment.ended);
+                piece.commands.render(barriers, &render)
+            }
+        };
+        added.map(drop).map_err(|error| {
+            crate::debug::error(&error);
+            vk::Result::ERROR_UNKNOWN
+        })
     }
 
     /// The batch signals a point.

@@ -20,7 +20,6 @@ use crate::gpu::{Slice, Zone};
 use crate::host::HostAllocator;
 use crate::physical_device::PhysicalDevice;
 use crate::queue::Queue;
-use crate::quirks::Quirks;
 use crate::semaphore::Semaphore;
 use crate::{fence, instance, object, queue, semaphore};
 
@@ -115,7 +114,7 @@ impl Rig {
                 instance::create_instance(&raw const info, std::ptr::null(), &raw mut made);
             assert_eq!(result, vk::Result::SUCCESS);
             let backend = Backend::Simulated(sim.clone());
-            let physical = PhysicalDevice::new(made, backend, Quirks::empty()).unwrap();
+            let physical = PhysicalDevice::new(made, backend).unwrap();
             let physical = object::create(host, physical).unwrap();
             let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0, 0.0])];
             let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
