@@ -34,6 +34,7 @@ pub static INSTANCE: &[Extension] = &[
     extension(khr::get_physical_device_properties2::NAME, khr::get_physical_device_properties2::SPEC_VERSION),
     extension(khr::get_surface_capabilities2::NAME, khr::get_surface_capabilities2::SPEC_VERSION),
     extension(khr::surface::NAME, khr::surface::SPEC_VERSION),
+    extension(khr::wayland_surface::NAME, khr::wayland_surface::SPEC_VERSION),
     extension(khr::xcb_surface::NAME, khr::xcb_surface::SPEC_VERSION),
     extension(khr::xlib_surface::NAME, khr::xlib_surface::SPEC_VERSION),
 ];

@@ -43,5 +43,5 @@ mod shared;
 mod sync;
 #[cfg(test)]
 mod testing;
-mod wsi;
 mod tile_programs;
+mod wsi;

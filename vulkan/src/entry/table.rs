@@ -12,12 +12,12 @@ use crate::physical_device::memory as memory_properties;
 use crate::physical_device::{
     self, external, features, formats, group, properties, queue_families, tools,
 };
+use crate::wsi::entries as wsi;
 use crate::{
     buffer, buffer_view, calibration, debug_utils, descriptor, device, event, fence, graphics,
     image, instance, memory, pipeline, pipeline_layout, private_data, query_pool, queue, sampler,
     semaphore, shader_module,
 };
-use crate::wsi::entries as wsi;
 
 /// A command.
 #[derive(Clone, Copy)]
@@ -95,6 +95,7 @@ const GROUP_SWAPCHAIN: &[Provider] = &[
 ];
 const SURFACE: &[Provider] = &[extension("VK_KHR_surface")];
 const SWAPCHAIN: &[Provider] = &[extension("VK_KHR_swapchain")];
+const WAYLAND_SURFACE: &[Provider] = &[extension("VK_KHR_wayland_surface")];
 const XCB_SURFACE: &[Provider] = &[extension("VK_KHR_xcb_surface")];
 const XLIB_SURFACE: &[Provider] = &[extension("VK_KHR_xlib_surface")];
 const PRIVATE_DATA: &[Provider] = &[extension("VK_EXT_private_data")];
@@ -457,6 +458,8 @@ pub static COMMANDS: &[Command] = {
         command("vkGetPhysicalDeviceXcbPresentationSupportKHR", PhysicalDevice, XCB_SURFACE, erase::<vk::PFN_vkGetPhysicalDeviceXcbPresentationSupportKHR>(wsi::get_xcb_presentation_support)),
         command("vkCreateXlibSurfaceKHR", Instance, XLIB_SURFACE, erase::<vk::PFN_vkCreateXlibSurfaceKHR>(wsi::create_xlib_surface)),
         command("vkGetPhysicalDeviceXlibPresentationSupportKHR", PhysicalDevice, XLIB_SURFACE, erase::<vk::PFN_vkGetPhysicalDeviceXlibPresentationSupportKHR>(wsi::get_xlib_presentation_support)),
+        command("vkCreateWaylandSurfaceKHR", Instance, WAYLAND_SURFACE, erase::<vk::PFN_vkCreateWaylandSurfaceKHR>(wsi::create_wayland_surface)),
+        command("vkGetPhysicalDeviceWaylandPresentationSupportKHR", PhysicalDevice, WAYLAND_SURFACE, erase::<vk::PFN_vkGetPhysicalDeviceWaylandPresentationSupportKHR>(wsi::get_wayland_presentation_support)),
         command("vkCreateSwapchainKHR", Device, SWAPCHAIN, erase::<vk::PFN_vkCreateSwapchainKHR>(wsi::create_swapchain)),
         command("vkDestroySwapchainKHR", Device, SWAPCHAIN, erase::<vk::PFN_vkDestroySwapchainKHR>(wsi::destroy_swapchain)),
         command("vkGetSwapchainImagesKHR", Device, SWAPCHAIN, erase::<vk::PFN_vkGetSwapchainImagesKHR>(wsi::get_swapchain_images)),

@@ -8,6 +8,7 @@
 //! readback   images as rows of pixels in host memory
 //! pace       FIFO where nothing tells when a screen is refreshed
 //! target     what images go to: the seam between swapchains and window systems
+//! mapping    memory that the window system sees, too
 //! group      device groups of one device
 //! headless, x11, wayland   the window systems
 //! ```
@@ -18,12 +19,14 @@
 
 mod group;
 mod headless;
+mod mapping;
 mod pace;
 mod present;
 mod readback;
 mod surface;
 mod swapchain;
 mod target;
+mod wayland;
 mod x11;
 
 pub(crate) use self::swapchain::Swapchain;
@@ -35,5 +38,6 @@ pub(crate) mod entries {
     pub(crate) use super::present::queue_present;
     pub(crate) use super::surface::*;
     pub(crate) use super::swapchain::*;
+    pub(crate) use super::wayland::{create_wayland_surface, get_wayland_presentation_support};
     pub(crate) use super::x11::*;
 }

@@ -4,7 +4,7 @@
 use ash::vk;
 
 use super::target::Target;
-use super::{headless, x11};
+use super::{headless, wayland, x11};
 use crate::entry;
 use crate::error::VkResult;
 use crate::host::{HostAllocator, HostBox};
@@ -23,6 +23,7 @@ pub(crate) struct Surface {
 pub(super) enum Window {
     Headless,
     X11(x11::Window),
+    Wayland(wayland::Window),
 }
 
 impl Object for Surface {
@@ -48,6 +49,8 @@ pub(super) struct Description {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     pub(super) extent: vk::Extent2D,
+    pub(super) format: vk::Format,
+    pub(super) alpha: vk::CompositeAlphaFlagsKHR,
 }
 
 /// Images that a swapchain has at least: one that is shown, one that is drawn.
@@ -83,6 +86,7 @@ impl Surface {
         match &self.window {
             Window::Headless => Ok(headless::describe()),
             Window::X11(window) => window.describe(),
+            Window::Wayland(window) => Ok(window.describe()),
         }
     }
 
@@ -100,6 +104,9 @@ impl Surface {
                 allocator_api2::unsize_box!(host.boxed(headless::Nowhere)?)
             }
             Window::X11(window) => {
+                allocator_api2::unsize_box!(host.boxed(window.target(request)?)?)
+            }
+            Window::Wayland(window) => {
                 allocator_api2::unsize_box!(host.boxed(window.target(request)?)?)
             }
         })
@@ -149,7 +156,10 @@ pub(crate) unsafe extern "system" fn destroy_surface(
 /// What images of one of the formats can be used for.
 fn usages(physical: vk::PhysicalDevice, formats: &[vk::Format]) -> vk::ImageUsageFlags {
     let mut all = vk::ImageUsageFlags::empty();
-    for (format, usage) in formats.iter().flat_map(|f| USAGES.iter().map(move |u| (*f, *u))) {
+    for (format, usage) in formats
+        .iter()
+        .flat_map(|f| USAGES.iter().map(move |u| (*f, *u)))
+    {
         let mut most = vk::ImageFormatProperties::default();
         // SAFETY: a live handle by the caller's own command, and a valid structure.
         let result = unsafe {

@@ -86,7 +86,11 @@ impl Swapchain {
             return Err(vk::Result::ERROR_INITIALIZATION_FAILED);
         }
         let extent = info.image_extent;
-        let request = Request { extent };
+        let request = Request {
+            extent,
+            format: info.image_format,
+            alpha: info.composite_alpha,
+        };
         let target = surface.target(host, &request)?;
         let period = target.refresh_period();
         let fifo = info.present_mode == vk::PresentModeKHR::FIFO;
@@ -152,11 +156,7 @@ impl Swapchain {
     ///
     /// # Safety
     /// No one uses them any more; the callbacks are compatible with those they were made with.
-    unsafe fn empty(
-        &mut self,
-        device: vk::Device,
-        allocator: *const vk::AllocationCallbacks<'_>,
-    ) {
+    unsafe fn empty(&mut self, device: vk::Device, allocator: *const vk::AllocationCallbacks<'_>) {
         // SAFETY: the caller's promise; null handles are fine.
         unsafe {
             fence::destroy_fence(device, self.fence, allocator);

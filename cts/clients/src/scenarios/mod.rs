@@ -15,6 +15,7 @@ mod image;
 mod indexing;
 mod memory;
 mod pipeline;
+mod present;
 mod query;
 mod robustness;
 mod semaphore;
@@ -39,6 +40,7 @@ pub fn all() -> Vec<Scenario> {
         indexing::SCENARIOS,
         memory::SCENARIOS,
         pipeline::SCENARIOS,
+        present::SCENARIOS,
         query::SCENARIOS,
         robustness::SCENARIOS,
         semaphore::SCENARIOS,

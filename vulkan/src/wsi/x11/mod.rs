@@ -95,7 +95,9 @@ impl Window {
         let geometry = connection.get_geometry(self.id);
         let attributes = connection.get_window_attributes(self.id);
         let geometry = geometry.map_err(ReplyError::from).and_then(|it| it.reply());
-        let attributes = attributes.map_err(ReplyError::from).and_then(|it| it.reply());
+        let attributes = attributes
+            .map_err(ReplyError::from)
+            .and_then(|it| it.reply());
         let geometry = geometry.map_err(lost("GetGeometry"))?;
         let attributes = attributes.map_err(lost("GetWindowAttributes"))?;
         Ok(Look {

@@ -43,7 +43,9 @@ impl XTarget {
     ) -> VkResult<XTarget> {
         let size = |size: u32| {
             u16::try_from(size).map_err(|_| {
-                debug::error(&format_args!("no window has {size} pixels in a row or column"));
+                debug::error(&format_args!(
+                    "no window has {size} pixels in a row or column"
+                ));
                 vk::Result::ERROR_INITIALIZATION_FAILED
             })
         };
@@ -144,10 +146,12 @@ impl Target for XTarget {
         }
         let geometry = geometry.map_err(ReplyError::from).and_then(|it| it.reply());
         let geometry = geometry.map_err(lost("GetGeometry"))?;
-        Ok(match (geometry.width, geometry.height) == (self.width, self.height) {
-            true => Fit::Exact,
-            false => Fit::Stale,
-        })
+        Ok(
+            match (geometry.width, geometry.height) == (self.width, self.height) {
+                true => Fit::Exact,
+                false => Fit::Stale,
+            },
+        )
     }
 }
 

@@ -29,7 +29,12 @@ impl Visual {
         }
         let depths = setup.roots.iter().flat_map(|screen| &screen.allowed_depths);
         let (depth, visual) = depths
-            .flat_map(|depth| depth.visuals.iter().map(move |visual| (depth.depth, visual)))
+            .flat_map(|depth| {
+                depth
+                    .visuals
+                    .iter()
+                    .map(move |visual| (depth.depth, visual))
+            })
             .find(|(_, visual)| visual.visual_id == id)?;
         let mut kinds = setup.pixmap_formats.iter();
         let sent = kinds.find(|format| format.depth == depth)?;
