@@ -26,11 +26,17 @@ const fn extension(name: &'static CStr, revision: u32) -> Extension {
 #[rustfmt::skip]
 pub static INSTANCE: &[Extension] = &[
     extension(ext::debug_utils::NAME, ext::debug_utils::SPEC_VERSION),
+    extension(ext::headless_surface::NAME, ext::headless_surface::SPEC_VERSION),
     extension(khr::device_group_creation::NAME, khr::device_group_creation::SPEC_VERSION),
     extension(khr::external_fence_capabilities::NAME, khr::external_fence_capabilities::SPEC_VERSION),
     extension(khr::external_memory_capabilities::NAME, khr::external_memory_capabilities::SPEC_VERSION),
     extension(khr::external_semaphore_capabilities::NAME, khr::external_semaphore_capabilities::SPEC_VERSION),
     extension(khr::get_physical_device_properties2::NAME, khr::get_physical_device_properties2::SPEC_VERSION),
+    extension(khr::get_surface_capabilities2::NAME, khr::get_surface_capabilities2::SPEC_VERSION),
+    extension(khr::surface::NAME, khr::surface::SPEC_VERSION),
+    extension(khr::wayland_surface::NAME, khr::wayland_surface::SPEC_VERSION),
+    extension(khr::xcb_surface::NAME, khr::xcb_surface::SPEC_VERSION),
+    extension(khr::xlib_surface::NAME, khr::xlib_surface::SPEC_VERSION),
 ];
 
 /// Extensions of devices.
@@ -68,6 +74,7 @@ pub static DEVICE: &[Extension] = &[
     extension(khr::shader_subgroup_rotate::NAME, khr::shader_subgroup_rotate::SPEC_VERSION),
     extension(khr::spirv_1_4::NAME, khr::spirv_1_4::SPEC_VERSION),
     extension(khr::storage_buffer_storage_class::NAME, khr::storage_buffer_storage_class::SPEC_VERSION),
+    extension(khr::swapchain::NAME, khr::swapchain::SPEC_VERSION),
     extension(khr::synchronization2::NAME, khr::synchronization2::SPEC_VERSION),
     extension(khr::timeline_semaphore::NAME, khr::timeline_semaphore::SPEC_VERSION),
     extension(khr::uniform_buffer_standard_layout::NAME, khr::uniform_buffer_standard_layout::SPEC_VERSION),
@@ -185,8 +192,8 @@ mod tests {
         let set = unsafe { Set::named(DEVICE, known.as_ptr(), 1) }.expect("is there");
         assert!(set.has(khr::synchronization2::NAME));
         assert!(!set.has(khr::timeline_semaphore::NAME));
-        assert!(!set.has(khr::swapchain::NAME));
-        let unknown = [khr::swapchain::NAME.as_ptr()];
+        assert!(!set.has(khr::acceleration_structure::NAME));
+        let unknown = [khr::acceleration_structure::NAME.as_ptr()];
         // SAFETY: one valid string.
         let refused = unsafe { Set::named(DEVICE, unknown.as_ptr(), 1) };
         assert_eq!(refused.err(), Some(vk::Result::ERROR_EXTENSION_NOT_PRESENT));

@@ -48,3 +48,4 @@ mod sync;
 #[cfg(test)]
 mod testing;
 mod tile_programs;
+mod wsi;

@@ -13,7 +13,7 @@ use crate::outcome::Skip;
 const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 
 /// Device extensions that scenarios use where they are offered.
-const EXTENSIONS: [&CStr; 8] = [
+const EXTENSIONS: [&CStr; 9] = [
     ash::khr::push_descriptor::NAME,
     ash::ext::robustness2::NAME,
     ash::khr::external_memory_fd::NAME,
@@ -22,6 +22,17 @@ const EXTENSIONS: [&CStr; 8] = [
     ash::khr::external_fence_fd::NAME,
     ash::ext::calibrated_timestamps::NAME,
     ash::ext::memory_budget::NAME,
+    ash::khr::swapchain::NAME,
+];
+
+/// Instance extensions that scenarios use where they are offered.
+const INSTANCE_EXTENSIONS: [&CStr; 6] = [
+    ash::khr::surface::NAME,
+    ash::khr::get_surface_capabilities2::NAME,
+    ash::khr::xcb_surface::NAME,
+    ash::khr::xlib_surface::NAME,
+    ash::khr::wayland_surface::NAME,
+    ash::ext::headless_surface::NAME,
 ];
 
 /// How to open the device.
@@ -84,6 +95,7 @@ pub struct Gpu {
     /// Memory types and heaps.
     pub memory: vk::PhysicalDeviceMemoryProperties,
     extensions: HashSet<&'static CStr>,
+    instance_extensions: HashSet<&'static CStr>,
     messenger: Option<(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
     messages: Box<Messages>,
 }
@@ -97,7 +109,7 @@ impl Gpu {
         // SAFETY: the system's Vulkan loader is what its name says.
         let entry = unsafe { ash::Entry::load() }.context("the Vulkan loader")?;
         let messages = Box::<Messages>::default();
-        let instance = create_instance(&entry, options, &messages)?;
+        let (instance, instance_extensions) = create_instance(&entry, options, &messages)?;
         // SAFETY: from here on, all handles belong to this instance, and every structure lives
         // while its call runs.
         unsafe {
@@ -127,6 +139,7 @@ impl Gpu {
                 properties: instance.get_physical_device_properties(physical),
                 memory: instance.get_physical_device_memory_properties(physical),
                 extensions,
+                instance_extensions,
                 messenger,
                 messages,
                 physical,
@@ -164,6 +177,15 @@ impl Gpu {
     /// [`Skip`] with its name.
     pub fn needs(&self, extension: &CStr) -> anyhow::Result<()> {
         require(self.has(extension), &extension.to_string_lossy())
+    }
+
+    /// Ends the scenario as skipped when an instance extension is not offered.
+    ///
+    /// # Errors
+    /// [`Skip`] with its name.
+    pub fn needs_of_instance(&self, extension: &CStr) -> anyhow::Result<()> {
+        let offered = self.instance_extensions.contains(extension);
+        require(offered, &extension.to_string_lossy())
     }
 
     /// What was said since the last call; the driver's and the layer's words while the device is
@@ -210,12 +232,22 @@ fn create_instance(
     entry: &ash::Entry,
     options: Options,
     messages: &Messages,
-) -> anyhow::Result<ash::Instance> {
+) -> anyhow::Result<(ash::Instance, HashSet<&'static CStr>)> {
     let application = vk::ApplicationInfo::default()
         .application_name(c"cortland-clients")
         .api_version(vk::API_VERSION_1_3);
     let mut layers = Vec::new();
-    let mut extensions = Vec::new();
+    // SAFETY: the entry is loaded.
+    let offered = unsafe { entry.enumerate_instance_extension_properties(None) }?;
+    let offered: HashSet<&CStr> = offered
+        .iter()
+        .filter_map(|extension| extension.extension_name_as_c_str().ok())
+        .collect();
+    let used: HashSet<&'static CStr> = INSTANCE_EXTENSIONS
+        .into_iter()
+        .filter(|name| offered.contains(name))
+        .collect();
+    let mut extensions: Vec<_> = used.iter().map(|name| name.as_ptr()).collect();
     let mut messenger = messenger_info(messages);
     let enabled = [
         // Barriers and accesses of commands against each other, too.
@@ -242,7 +274,8 @@ fn create_instance(
         .enabled_layer_names(&layers)
         .enabled_extension_names(&extensions);
     // SAFETY: the info and what it points to are complete and live during the call.
-    unsafe { entry.create_instance(&info, None) }.context("vkCreateInstance")
+    let instance = unsafe { entry.create_instance(&info, None) }.context("vkCreateInstance")?;
+    Ok((instance, used))
 }
 
 fn messenger_info(messages: &Messages) -> vk::DebugUtilsMessengerCreateInfoEXT<'static> {

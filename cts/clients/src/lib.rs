@@ -2,6 +2,7 @@
 //! Vulkan programs as applications write them: each scenario runs on any driver that the loader
 //! finds and says what it computed, so that two drivers can be compared.
 
+pub mod compositor;
 pub mod drivers;
 pub mod failing;
 pub mod gpu;
@@ -14,3 +15,4 @@ pub mod scenarios;
 pub mod scope;
 pub mod shader;
 pub mod texel;
+pub mod window;

@@ -12,6 +12,7 @@ use crate::physical_device::memory as memory_properties;
 use crate::physical_device::{
     self, external, features, formats, group, properties, queue_families, tools,
 };
+use crate::wsi::entries as wsi;
 use crate::{
     buffer, buffer_view, calibration, debug_utils, descriptor, device, event, fence, framebuffer,
     graphics, image, instance, memory, pipeline, pipeline_layout, private_data, query_pool, queue,
@@ -87,6 +88,16 @@ const GET_PHYSICAL_DEVICE_PROPERTIES2: &[Provider] =
     &[extension("VK_KHR_get_physical_device_properties2")];
 const GET_MEMORY_REQUIREMENTS2: &[Provider] = &[extension("VK_KHR_get_memory_requirements2")];
 const MAINTENANCE4: &[Provider] = &[extension("VK_KHR_maintenance4")];
+const GET_SURFACE_CAPABILITIES2: &[Provider] = &[extension("VK_KHR_get_surface_capabilities2")];
+const GROUP_SWAPCHAIN: &[Provider] = &[
+    extension("VK_KHR_swapchain"),
+    extension("VK_KHR_device_group"),
+];
+const SURFACE: &[Provider] = &[extension("VK_KHR_surface")];
+const SWAPCHAIN: &[Provider] = &[extension("VK_KHR_swapchain")];
+const WAYLAND_SURFACE: &[Provider] = &[extension("VK_KHR_wayland_surface")];
+const XCB_SURFACE: &[Provider] = &[extension("VK_KHR_xcb_surface")];
+const XLIB_SURFACE: &[Provider] = &[extension("VK_KHR_xlib_surface")];
 const PRIVATE_DATA: &[Provider] = &[extension("VK_EXT_private_data")];
 const TOOLING_INFO: &[Provider] = &[extension("VK_EXT_tooling_info")];
 
@@ -436,6 +447,30 @@ pub static COMMANDS: &[Command] = {
         command("vkGetCalibratedTimestampsKHR", Device, KHR_CALIBRATED_TIMESTAMPS, erase::<vk::PFN_vkGetCalibratedTimestampsKHR>(calibration::get_calibrated_timestamps)),
         command("vkGetPhysicalDeviceCalibrateableTimeDomainsEXT", PhysicalDevice, EXT_CALIBRATED_TIMESTAMPS, erase::<vk::PFN_vkGetPhysicalDeviceCalibrateableTimeDomainsKHR>(calibration::get_physical_device_calibrateable_time_domains)),
         command("vkGetCalibratedTimestampsEXT", Device, EXT_CALIBRATED_TIMESTAMPS, erase::<vk::PFN_vkGetCalibratedTimestampsKHR>(calibration::get_calibrated_timestamps)),
+        // wsi/
+        command("vkDestroySurfaceKHR", Instance, SURFACE, erase::<vk::PFN_vkDestroySurfaceKHR>(wsi::destroy_surface)),
+        command("vkGetPhysicalDeviceSurfaceSupportKHR", PhysicalDevice, SURFACE, erase::<vk::PFN_vkGetPhysicalDeviceSurfaceSupportKHR>(wsi::get_surface_support)),
+        command("vkGetPhysicalDeviceSurfaceCapabilitiesKHR", PhysicalDevice, SURFACE, erase::<vk::PFN_vkGetPhysicalDeviceSurfaceCapabilitiesKHR>(wsi::get_surface_capabilities)),
+        command("vkGetPhysicalDeviceSurfaceFormatsKHR", PhysicalDevice, SURFACE, erase::<vk::PFN_vkGetPhysicalDeviceSurfaceFormatsKHR>(wsi::get_surface_formats)),
+        command("vkGetPhysicalDeviceSurfacePresentModesKHR", PhysicalDevice, SURFACE, erase::<vk::PFN_vkGetPhysicalDeviceSurfacePresentModesKHR>(wsi::get_surface_present_modes)),
+        command("vkGetPhysicalDeviceSurfaceCapabilities2KHR", PhysicalDevice, GET_SURFACE_CAPABILITIES2, erase::<vk::PFN_vkGetPhysicalDeviceSurfaceCapabilities2KHR>(wsi::get_surface_capabilities2)),
+        command("vkGetPhysicalDeviceSurfaceFormats2KHR", PhysicalDevice, GET_SURFACE_CAPABILITIES2, erase::<vk::PFN_vkGetPhysicalDeviceSurfaceFormats2KHR>(wsi::get_surface_formats2)),
+        command("vkGetPhysicalDevicePresentRectanglesKHR", PhysicalDevice, GROUP_SWAPCHAIN, erase::<vk::PFN_vkGetPhysicalDevicePresentRectanglesKHR>(wsi::get_present_rectangles)),
+        command("vkGetDeviceGroupPresentCapabilitiesKHR", Device, GROUP_SWAPCHAIN, erase::<vk::PFN_vkGetDeviceGroupPresentCapabilitiesKHR>(wsi::get_device_group_present_capabilities)),
+        command("vkGetDeviceGroupSurfacePresentModesKHR", Device, GROUP_SWAPCHAIN, erase::<vk::PFN_vkGetDeviceGroupSurfacePresentModesKHR>(wsi::get_device_group_surface_present_modes)),
+        command("vkCreateHeadlessSurfaceEXT", Instance, &[extension("VK_EXT_headless_surface")], erase::<vk::PFN_vkCreateHeadlessSurfaceEXT>(wsi::create_headless_surface)),
+        command("vkCreateXcbSurfaceKHR", Instance, XCB_SURFACE, erase::<vk::PFN_vkCreateXcbSurfaceKHR>(wsi::create_xcb_surface)),
+        command("vkGetPhysicalDeviceXcbPresentationSupportKHR", PhysicalDevice, XCB_SURFACE, erase::<vk::PFN_vkGetPhysicalDeviceXcbPresentationSupportKHR>(wsi::get_xcb_presentation_support)),
+        command("vkCreateXlibSurfaceKHR", Instance, XLIB_SURFACE, erase::<vk::PFN_vkCreateXlibSurfaceKHR>(wsi::create_xlib_surface)),
+        command("vkGetPhysicalDeviceXlibPresentationSupportKHR", PhysicalDevice, XLIB_SURFACE, erase::<vk::PFN_vkGetPhysicalDeviceXlibPresentationSupportKHR>(wsi::get_xlib_presentation_support)),
+        command("vkCreateWaylandSurfaceKHR", Instance, WAYLAND_SURFACE, erase::<vk::PFN_vkCreateWaylandSurfaceKHR>(wsi::create_wayland_surface)),
+        command("vkGetPhysicalDeviceWaylandPresentationSupportKHR", PhysicalDevice, WAYLAND_SURFACE, erase::<vk::PFN_vkGetPhysicalDeviceWaylandPresentationSupportKHR>(wsi::get_wayland_presentation_support)),
+        command("vkCreateSwapchainKHR", Device, SWAPCHAIN, erase::<vk::PFN_vkCreateSwapchainKHR>(wsi::create_swapchain)),
+        command("vkDestroySwapchainKHR", Device, SWAPCHAIN, erase::<vk::PFN_vkDestroySwapchainKHR>(wsi::destroy_swapchain)),
+        command("vkGetSwapchainImagesKHR", Device, SWAPCHAIN, erase::<vk::PFN_vkGetSwapchainImagesKHR>(wsi::get_swapchain_images)),
+        command("vkAcquireNextImageKHR", Device, SWAPCHAIN, erase::<vk::PFN_vkAcquireNextImageKHR>(wsi::acquire_next_image)),
+        command("vkAcquireNextImage2KHR", Device, GROUP_SWAPCHAIN, erase::<vk::PFN_vkAcquireNextImage2KHR>(wsi::acquire_next_image2)),
+        command("vkQueuePresentKHR", Device, SWAPCHAIN, erase::<vk::PFN_vkQueuePresentKHR>(wsi::queue_present)),
     ]
 };
 

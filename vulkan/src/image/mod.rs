@@ -22,6 +22,7 @@ use crate::entry;
 use crate::error::VkResult;
 use crate::memory::{self, DeviceMemory};
 use crate::object::{self, Object};
+use crate::wsi::Swapchain;
 
 /// An image.
 pub(crate) struct Image {
@@ -175,6 +176,18 @@ pub(crate) unsafe extern "system" fn bind_image_memory(
     })
 }
 
+/// The memory of a swapchain's image that an image is bound to instead of memory of its own.
+///
+/// # Safety
+/// The structure is valid.
+unsafe fn swapchain_memory(info: &vk::BindImageMemoryInfo<'_>) -> Option<vk::DeviceMemory> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let of = entry::find::<vk::BindImageMemorySwapchainInfoKHR<'_>>(info.p_next)?;
+        object::get_optional::<Swapchain>(of.swapchain)?.memory_of(of.image_index)
+    }
+}
+
 /// vkBindImageMemory2.
 pub(crate) unsafe extern "system" fn bind_image_memory2(
     _device: vk::Device,
@@ -186,7 +199,12 @@ pub(crate) unsafe extern "system" fn bind_image_memory2(
         // SAFETY: valid and externally synchronised by the specification.
         for info in unsafe { entry::slice(infos, count) } {
             // SAFETY: as above.
-            let bound = unsafe { bind(info.image, info.memory, info.memory_offset) };
+            let bound = unsafe {
+                match swapchain_memory(info) {
+                    Some(memory) => bind(info.image, memory, 0),
+                    None => bind(info.image, info.memory, info.memory_offset),
+                }
+            };
             result = result.and(bound);
         }
         result

@@ -37,7 +37,8 @@ use crate::sync;
 
 /// A queue.
 pub(crate) struct Queue {
-    device: vk::Device,
+    /// Whose it is.
+    pub(crate) device: vk::Device,
     /// Where it is among the device's queues.
     pub(crate) place: Place,
     /// Where its memory comes from. Batches may outlive the command that brings them.

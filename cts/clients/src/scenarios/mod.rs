@@ -17,6 +17,7 @@ mod image;
 mod indexing;
 mod memory;
 mod pipeline;
+mod present;
 mod query;
 mod robustness;
 mod semaphore;
@@ -43,6 +44,7 @@ pub fn all() -> Vec<Scenario> {
         indexing::SCENARIOS,
         memory::SCENARIOS,
         pipeline::SCENARIOS,
+        present::SCENARIOS,
         query::SCENARIOS,
         robustness::SCENARIOS,
         semaphore::SCENARIOS,
