@@ -119,8 +119,8 @@ impl Planes {
     pub(super) fn polygon(&self, triangle: [Corner; 3]) -> Corners {
         let mut corners: Corners = triangle.into_iter().collect();
         for plane in &self.0 {
-            let outside = |corner: &Corner| !(plane.distance(corner) >= 0.0);
-            if !corners.iter().any(outside) {
+            let inside = |corner: &Corner| plane.distance(corner) >= 0.0;
+            if corners.iter().all(inside) {
                 continue;
             }
             let mut clipped = Corners::new();

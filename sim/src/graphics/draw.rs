@@ -8,7 +8,8 @@
 use agx_hw::coefficient::{Source, TABLE_SIZE, Table};
 use agx_hw::depth_bias::{self, DepthBias};
 use agx_hw::ppp::{
-    Compare, Cull, Face, Face2, ObjectType, ShaderDepth, TILE, Viewport, Visibility,
+    Compare, Cull, Face, Face2, ObjectType, ShaderDepth, Stencil, StencilOp, TILE, Viewport,
+    Visibility,
 };
 use agx_hw::scissor::{self, Scissor};
 use agx_hw::uvs::Layout;
@@ -268,7 +269,7 @@ fn tests(face: &Face, face2: &Face2, stencil: bool) -> Tests {
     Tests {
         depth: [face.depth, face2.depth],
         depth_write: face.depth_write || face2.depth_write,
-        stencil: (stencil && face.stencil_acts()).then_some(StencilTest {
+        stencil: (stencil && acts(&face.stencil)).then_some(StencilTest {
             state: face.stencil,
             reference: face.reference,
         }),
@@ -276,17 +277,9 @@ fn tests(face: &Face, face2: &Face2, stencil: bool) -> Tests {
 }
 
 /// Whether a stencil test can fail or change anything.
-trait StencilActs {
-    fn stencil_acts(&self) -> bool;
-}
-
-impl StencilActs for Face {
-    fn stencil_acts(&self) -> bool {
-        use agx_hw::ppp::StencilOp::Keep;
-        let stencil = &self.stencil;
-        let keeps = stencil.pass == Keep && stencil.depth_fail == Keep;
-        stencil.compare != Compare::Always || !keeps
-    }
+fn acts(stencil: &Stencil) -> bool {
+    let keeps = stencil.pass == StencilOp::Keep && stencil.depth_fail == StencilOp::Keep;
+    stencil.compare != Compare::Always || !keeps
 }
 
 fn windows<F>(

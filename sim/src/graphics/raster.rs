@@ -214,8 +214,8 @@ fn covered(edges: &Edges, x: i32, y: i32, samples: &Samples) -> [u8; 4] {
             outside[2] |= at + below;
             outside[3] |= at + right + below;
         }
-        for pixel in 0..4 {
-            masks[pixel] |= u8::from(outside[pixel] >= 0) << sample;
+        for (mask, outside) in masks.iter_mut().zip(outside) {
+            *mask |= u8::from(outside >= 0) << sample;
         }
     }
     masks

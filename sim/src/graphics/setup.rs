@@ -417,9 +417,10 @@ pub(super) fn bounds(corners: &[[i32; 2]]) -> Rect {
         max: [i32::MIN; 2],
     };
     for corner in corners {
-        for axis in 0..2 {
-            rect.min[axis] = rect.min[axis].min(corner[axis].div_euclid(UNITS));
-            rect.max[axis] = rect.max[axis].max(corner[axis].div_euclid(UNITS) + 1);
+        for (axis, at) in corner.iter().enumerate() {
+            let pixel = at.div_euclid(UNITS);
+            rect.min[axis] = rect.min[axis].min(pixel);
+            rect.max[axis] = rect.max[axis].max(pixel + 1);
         }
     }
     rect

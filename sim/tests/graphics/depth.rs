@@ -243,7 +243,7 @@ fn stencil() {
         state.read_mask = [0xff, 0x0f, 0xaa][random.next() as usize % 3];
         state.write_mask = [0xff, 0xf0, 0x55][random.next() as usize % 3];
         let reference = [0u8, 1, 0x55, 255][random.next() as usize % 4];
-        let deep = random.next() % 2 == 0;
+        let deep = random.next().is_multiple_of(2);
         let back = round % 2 == 1;
 
         let mut studio = Studio::new([4, 4], Samples::One, 4);

@@ -185,12 +185,12 @@ fn mesh(random: &mut Random, cells: usize, jitter: f64) -> Vec<Corner> {
         for x in 0..cells {
             let point = |dx: usize, dy: usize| points[(y + dy) * (cells + 1) + x + dx];
             let (a, b, c, d) = (point(0, 0), point(1, 0), point(0, 1), point(1, 1));
-            let mut two = if random.next() % 2 == 0 {
+            let mut two = if random.next().is_multiple_of(2) {
                 [[a, b, c], [c, b, d]]
             } else {
                 [[a, b, d], [d, c, a]]
             };
-            if random.next() % 2 == 0 {
+            if random.next().is_multiple_of(2) {
                 two[0].swap(0, 1);
             }
             corners.extend(two.concat());

@@ -85,10 +85,8 @@ impl SimNode {
         }
 
         // 11: private ranges. Those of compute work always fit.
-        if renders {
-            if chip == Chip::M4 {
-                vm.prepare_render(&self.device.render_slots)?;
-            }
+        if renders && chip == Chip::M4 {
+            vm.prepare_render(&self.device.render_slots)?;
         }
 
         // 12: accept.

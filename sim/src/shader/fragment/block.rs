@@ -125,7 +125,7 @@ impl BlockStore {
         let tile = &fragments.tile;
         let encoder = Encoder::new(store.encoding, store.swizzle, self.format)?;
         let offset = self.last >> 16;
-        if offset % 4 != 0 || offset as usize / 4 + encoder.words() > tile.words {
+        if !offset.is_multiple_of(4) || offset as usize / 4 + encoder.words() > tile.words {
             let bytes = 4 * tile.words;
             return Err(format!(
                 "tile offset {offset}, but a sample has {bytes} bytes"
