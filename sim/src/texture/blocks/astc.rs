@@ -674,7 +674,7 @@ fn try_decode(
     };
     let values: u32 = modes.iter().map(|mode| 2 * (mode >> 2) + 2).sum();
     let is_hdr = |mode: &u32| matches!(mode, 2 | 3 | 7 | 11 | 14 | 15);
-    if values > 18 || below < start || (!output.hdr && modes.iter().any(is_hdr)) {
+    if values > 18 || below < start {
         return Err(Bad);
     }
     // The finest range that fits; six levels at least.
@@ -699,6 +699,11 @@ fn try_decode(
             1 => 0,
             _ => partition(seed, x, y, partitions, small),
         };
+        // Without HDR the texels of such a partition are bad, and those of others are not.
+        if !output.hdr && is_hdr(&modes[part]) {
+            *texel = output.bad();
+            continue;
+        }
         let ends = &all_ends[part];
         for component in 0..4 {
             let plane = usize::from(second_plane == Some(component));
