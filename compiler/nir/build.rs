@@ -23,6 +23,7 @@ const SHIM: &[&str] = &[
     "shim/validate.c",
     "shim/unsupported.c",
     "shim/export.c",
+    "shim/apple9/any_format.c",
     "shim/apple9/blend.c",
     "shim/apple9/check.c",
     "shim/apple9/filter.c",

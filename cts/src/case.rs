@@ -78,10 +78,18 @@ impl Case {
         for image in &self.images {
             image.check()?;
             let name = image.describe();
-            ensure!(image.set < MAX_SETS && image.element < MAX_ELEMENTS, "{name}: out of range");
-            let kind = *images.entry((image.set, image.binding)).or_insert(image.kind);
+            ensure!(
+                image.set < MAX_SETS && image.element < MAX_ELEMENTS,
+                "{name}: out of range"
+            );
+            let kind = *images
+                .entry((image.set, image.binding))
+                .or_insert(image.kind);
             let alone = !kinds.contains_key(&(image.set, image.binding));
-            ensure!(alone && kind == image.kind, "{name}: a binding of two kinds");
+            ensure!(
+                alone && kind == image.kind,
+                "{name}: a binding of two kinds"
+            );
         }
         Ok(())
     }

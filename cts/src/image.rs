@@ -175,8 +175,16 @@ impl Image {
     /// When it has other texels than its shape says.
     pub fn check(&self) -> anyhow::Result<()> {
         let name = self.describe();
-        ensure!(self.texels.len() == self.size(), "{name}: {} bytes of texels instead of {}", self.texels.len(), self.size());
-        ensure!(self.kind.has_sampler() == self.sampler.is_some(), "{name}: a sampler where none belongs, or none");
+        ensure!(
+            self.texels.len() == self.size(),
+            "{name}: {} bytes of texels instead of {}",
+            self.texels.len(),
+            self.size()
+        );
+        ensure!(
+            self.kind.has_sampler() == self.sampler.is_some(),
+            "{name}: a sampler where none belongs, or none"
+        );
         ensure!(self.levels >= 1, "{name}: no level");
         Ok(())
     }

@@ -90,32 +90,72 @@ fn grid(cells: usize) -> Vec<[f32; 8]> {
 #[divan::bench(args = [1, 2])]
 fn small_triangles(bencher: Bencher<'_, '_>, threads: usize) {
     let corners = grid(128);
-    pass(bencher, threads, 256, Samples::One, &corners, corners.len() / 3, false);
+    pass(
+        bencher,
+        threads,
+        256,
+        Samples::One,
+        &corners,
+        corners.len() / 3,
+        false,
+    );
 }
 
 /// 32768 triangles far smaller than a pixel.
 #[divan::bench(args = [1, 2])]
 fn tiny_triangles(bencher: Bencher<'_, '_>, threads: usize) {
     let corners = grid(128);
-    pass(bencher, threads, 32, Samples::One, &corners, corners.len() / 3, false);
+    pass(
+        bencher,
+        threads,
+        32,
+        Samples::One,
+        &corners,
+        corners.len() / 3,
+        false,
+    );
 }
 
 /// Two triangles over a megapixel: items are fragments.
 #[divan::bench(args = [1, 2])]
 fn fragments(bencher: Bencher<'_, '_>, threads: usize) {
-    pass(bencher, threads, 1024, Samples::One, &grid(1), 1 << 20, false);
+    pass(
+        bencher,
+        threads,
+        1024,
+        Samples::One,
+        &grid(1),
+        1 << 20,
+        false,
+    );
 }
 
 /// The same, each fragment reading what was there.
 #[divan::bench(args = [1, 2])]
 fn blended_fragments(bencher: Bencher<'_, '_>, threads: usize) {
-    pass(bencher, threads, 1024, Samples::One, &grid(1), 1 << 20, true);
+    pass(
+        bencher,
+        threads,
+        1024,
+        Samples::One,
+        &grid(1),
+        1 << 20,
+        true,
+    );
 }
 
 /// The same with four samples.
 #[divan::bench(args = [1, 2])]
 fn multisampled_fragments(bencher: Bencher<'_, '_>, threads: usize) {
-    pass(bencher, threads, 1024, Samples::Four, &grid(1), 1 << 20, false);
+    pass(
+        bencher,
+        threads,
+        1024,
+        Samples::Four,
+        &grid(1),
+        1 << 20,
+        false,
+    );
 }
 
 /// Clearing and storing a megapixel.

@@ -212,7 +212,7 @@ pub(crate) unsafe extern "system" fn create_device(
         let (extensions, features) = unsafe {
             (
                 extensions::device_enabled(info)?,
-                Enabled::from_create_info(this, info)?,
+                Enabled::from_create_info(info)?,
             )
         };
         let kernel = this.backend.open()?;

@@ -36,6 +36,7 @@ mod program;
 mod query_pool;
 mod queue;
 mod quirks;
+mod rendering;
 mod sampler;
 mod semaphore;
 mod shader_module;

@@ -67,21 +67,34 @@ pub(crate) fn create<T: Object>(host: HostAllocator, object: T) -> Result<T::Han
     ))
 }
 
+#[inline]
 fn locate<T: Object>(handle: T::Handle) -> Option<NonNull<Allocation<T>>> {
     NonNull::new(std::ptr::with_exposed_provenance_mut(
         handle.as_raw() as usize
     ))
 }
 
+#[inline]
 fn check<T: Object>(at: NonNull<Allocation<T>>) {
     // SAFETY: the caller of the function that calls this promised a live object, or at least
     // readable memory.
     let kind = unsafe { (*at.as_ptr()).header.kind };
-    assert!(
-        kind == T::Handle::TYPE,
-        "the handle {at:p} is no {:?}",
-        T::Handle::TYPE
-    );
+    if kind != T::Handle::TYPE {
+        not_of_kind(at.as_ptr().addr(), T::Handle::TYPE);
+    }
+}
+
+// Apart, so that what every entry point does first stays small.
+#[cold]
+#[inline(never)]
+fn not_of_kind(handle: usize, kind: vk::ObjectType) -> ! {
+    panic!("the handle {handle:#x} is no {kind:?}");
+}
+
+#[cold]
+#[inline(never)]
+fn null(kind: vk::ObjectType) -> ! {
+    panic!("a null {kind:?}");
 }
 
 /// The object behind a handle.
@@ -93,7 +106,7 @@ fn check<T: Object>(at: NonNull<Allocation<T>>) {
 /// The handle is null or of an object that lives for `'a` and is not changed through [`get_mut`].
 pub(crate) unsafe fn get<'a, T: Object + 'a>(handle: T::Handle) -> &'a T {
     // SAFETY: the caller's promise.
-    unsafe { get_optional(handle) }.unwrap_or_else(|| panic!("a null {:?}", T::Handle::TYPE))
+    unsafe { get_optional(handle) }.unwrap_or_else(|| null(T::Handle::TYPE))
 }
 
 /// The object behind a handle that may be null.
@@ -110,6 +123,32 @@ pub(crate) unsafe fn get_optional<'a, T: Object + 'a>(handle: T::Handle) -> Opti
     Some(unsafe { &at.as_ref().object })
 }
 
+/// A handle of another kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OtherKind;
+
+/// The object behind a handle that may be null, without a panic: for what runs without a guard.
+///
+/// # Errors
+/// When the handle is of another kind.
+///
+/// # Safety
+/// As for [`get`].
+#[inline]
+pub(crate) unsafe fn find_optional<'a, T: Object + 'a>(
+    handle: T::Handle,
+) -> Result<Option<&'a T>, OtherKind> {
+    let Some(at) = locate::<T>(handle) else {
+        return Ok(None);
+    };
+    // SAFETY: the caller's promise.
+    let at = unsafe { at.as_ref() };
+    match at.header.kind == T::Handle::TYPE {
+        true => Ok(Some(&at.object)),
+        false => Err(OtherKind),
+    }
+}
+
 /// The object behind a handle whose use the application synchronises.
 ///
 /// # Panics
@@ -120,11 +159,33 @@ pub(crate) unsafe fn get_optional<'a, T: Object + 'a>(handle: T::Handle) -> Opti
 /// that access is externally synchronised.
 pub(crate) unsafe fn get_mut<'a, T: Object + 'a>(handle: T::Handle) -> &'a mut T {
     let Some(mut at) = locate::<T>(handle) else {
-        panic!("a null {:?}", T::Handle::TYPE);
+        null(T::Handle::TYPE);
     };
     check(at);
     // SAFETY: the caller's promise.
     unsafe { &mut at.as_mut().object }
+}
+
+/// [`find_optional`] for a handle whose use the application synchronises.
+///
+/// # Errors
+/// When the handle is of another kind.
+///
+/// # Safety
+/// As for [`get_mut`].
+#[inline]
+pub(crate) unsafe fn find_optional_mut<'a, T: Object + 'a>(
+    handle: T::Handle,
+) -> Result<Option<&'a mut T>, OtherKind> {
+    let Some(mut at) = locate::<T>(handle) else {
+        return Ok(None);
+    };
+    // SAFETY: the caller's promise.
+    let at = unsafe { at.as_mut() };
+    match at.header.kind == T::Handle::TYPE {
+        true => Ok(Some(&mut at.object)),
+        false => Err(OtherKind),
+    }
 }
 
 /// The private data of an object of any kind.
@@ -139,7 +200,7 @@ pub(crate) unsafe fn private_data<'a>(kind: vk::ObjectType, handle: u64) -> &'a 
     // SAFETY: every object begins with its header; the caller's promise.
     let header = unsafe { at.as_ref() }.filter(|header| header.kind == kind);
     let Some(header) = header else {
-        panic!("the handle {handle:#x} is no {kind:?}");
+        not_of_kind(handle as usize, kind);
     };
     &header.private
 }

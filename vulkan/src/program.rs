@@ -7,7 +7,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use agx_compiler::binary::{Pointer, ShaderBinary};
+use agx_compiler::binary::{Pointer, SamplerSlot, ShaderBinary, TextureSlot};
 use agx_hw::arena::{Block, BlockOffset, HEADER_SIZE, Header, Kind, THUNK_SIZE, Target};
 use agx_hw::cdm::LocalSize;
 use agx_hw::launcher::{Frame, Launcher, Storage, Template};
@@ -28,13 +28,51 @@ pub(crate) struct Program {
     pub(crate) local: LocalSize,
     /// The pointers it wants, in order.
     pub(crate) pointers: Box<[Pointer]>,
+    /// What those pointers point to.
+    pub(crate) uses: Uses,
     /// Its launch programs, all but the root record's address.
     pub(crate) launcher: Template,
+    /// Where the records of its texture table come from.
+    pub(crate) textures: Box<[TextureSlot]>,
+    /// Where those of its sampler table come from.
+    pub(crate) samplers: Box<[SamplerSlot]>,
     /// Bytes of device memory for each workgroup ([`Pointer::WorkgroupBuffer`]).
     pub(crate) workgroup_buffer_bytes: u32,
     arena: Arc<Arena>,
     block: BlockOffset,
     body: Slice,
+}
+
+/// Which memory a shader's pointers point to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Uses {
+    pub(crate) push_constants: bool,
+    pub(crate) dynamic_buffers: bool,
+    pub(crate) workgroup_counts: bool,
+    pub(crate) base_workgroup: bool,
+    pub(crate) workgroup_buffer: bool,
+    /// By number, those below 32.
+    sets: u32,
+}
+
+impl Uses {
+    fn of(pointers: &[Pointer]) -> Uses {
+        let uses = |pointer| pointers.contains(&pointer);
+        let sets = (0..32).filter(|set| uses(Pointer::DescriptorSet(*set)));
+        Uses {
+            push_constants: uses(Pointer::PushConstants),
+            dynamic_buffers: uses(Pointer::DynamicBuffers),
+            workgroup_counts: uses(Pointer::WorkgroupCounts),
+            base_workgroup: uses(Pointer::BaseWorkgroup),
+            workgroup_buffer: uses(Pointer::WorkgroupBuffer),
+            sets: sets.fold(0, |all, set| all | 1 << set),
+        }
+    }
+
+    /// Whether it uses a descriptor set.
+    pub(crate) fn set(&self, number: usize) -> bool {
+        number < 32 && self.sets >> number & 1 != 0
+    }
 }
 
 /// The entry arena of a device.
@@ -128,7 +166,10 @@ impl Program {
         let program = Program {
             local,
             pointers: binary.pointers.clone().into_boxed_slice(),
+            uses: Uses::of(&binary.pointers),
             launcher,
+            textures: binary.textures.clone().into_boxed_slice(),
+            samplers: binary.samplers.clone().into_boxed_slice(),
             workgroup_buffer_bytes: binary.workgroup_buffer_bytes,
             arena: arena.clone(),
             block,

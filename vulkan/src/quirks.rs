@@ -15,21 +15,12 @@ bitflags::bitflags! {
         /// device whose first family has none, even for programs that only compute; one that draws
         /// is told when it makes a pipeline.
         const CLAIM_GRAPHICS = 1 << 0;
-        /// `shaderStorageImageExtendedFormats` is reported although there are no images. ncnn takes
-        /// 16-bit floats in buffers for absent without it. waifu2x on ncnn then mixes two of its
-        /// ways to hand over pictures, because it asks for 16-bit floats and for bytes in one place
-        /// and only for bytes in another, and draws garbage: on lavapipe, too, when that hides the
-        /// feature. ncnn keeps its data in buffers all the same.
-        const CLAIM_STORAGE_FORMATS = 1 << 1;
     }
 }
 
 /// Engines and what they need.
 const ENGINES: &[(&CStr, Quirks)] = &[
-    (
-        c"ncnn",
-        Quirks::CLAIM_GRAPHICS.union(Quirks::CLAIM_STORAGE_FORMATS),
-    ),
+    (c"ncnn", Quirks::CLAIM_GRAPHICS),
     (c"wgpu-hal", Quirks::CLAIM_GRAPHICS),
 ];
 

@@ -6,8 +6,8 @@ use crate::{
     SubgroupSize, ffi,
 };
 
-/// The address of a page of zeros, which whoever runs shaders with [`ComputeLowering::robust`] maps for the GPU to read:
-/// loads out of bounds go there.
+/// The address of a page of zeros, which whoever runs shaders with [`ComputeLowering::robust`] maps for the GPU to read
+/// and write: loads out of bounds go there, and coherent ones are atomics, if such as change nothing.
 pub const ZERO_PAGE: u64 = page(ffi::CORTLAND_ZERO_PAGE_LOW);
 /// The address of a page that nobody reads, which whoever runs such shaders maps for the GPU to write: stores and atomics
 /// out of bounds go there.
@@ -47,7 +47,7 @@ pub struct BindingLayout {
     /// Bytes from one array element to the next.
     pub stride: u32,
     /// Array elements; 0 if it is not known how many, as of an array of variable length. Textures and samplers of such
-    /// an array cannot be indexed at run time.
+    /// an array cannot be indexed at run time, unless the shader says how many there are.
     pub count: u32,
     /// What is there.
     pub kind: BindingKind,
@@ -262,6 +262,7 @@ const CAPABILITIES: &[Capability] = &[
     Capability::StorageImageExtendedFormats,
     Capability::StorageImageMultisample,
     Capability::StorageImageReadWithoutFormat,
+    Capability::StorageImageWriteWithoutFormat,
     Capability::SampledImageArrayDynamicIndexing,
     Capability::StorageImageArrayDynamicIndexing,
     Capability::UniformTexelBufferArrayDynamicIndexing,

@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use spirv::{Capability, Decoration, Op, StorageClass};
 
 use crate::case::BufferKind;
+use crate::image::ImageKind;
 
 /// Instructions of a module: opcode and operands.
 fn instructions(words: &[u32]) -> impl Iterator<Item = (Option<Op>, &[u32])> {
@@ -144,6 +145,102 @@ pub fn descriptors(words: &[u32]) -> Vec<Descriptor> {
     }
     found.sort_by_key(|d| (d.set, d.binding, std::cmp::Reverse(d.elements)));
     // Several variables may have one binding.
+    found.dedup_by_key(|d| (d.set, d.binding));
+    found
+}
+
+/// An image, sampler or texel buffer that the module declares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ImageDescriptor {
+    /// Descriptor set.
+    pub set: u32,
+    /// Binding.
+    pub binding: u32,
+    /// As of [`Descriptor`].
+    pub elements: u32,
+    /// The type of descriptor.
+    pub kind: ImageKind,
+}
+
+/// The images, samplers and texel buffers that the module declares, by set and binding.
+#[must_use]
+pub fn images(words: &[u32]) -> Vec<ImageDescriptor> {
+    /// SPIR-V's dimension of buffers.
+    const DIM_BUFFER: u32 = 5;
+    let (mut sets, mut bindings) = (HashMap::new(), HashMap::new());
+    let mut pointees: HashMap<u32, u32> = HashMap::new();
+    let mut arrays: HashMap<u32, (u32, Option<u32>)> = HashMap::new();
+    let mut constants: HashMap<u32, u32> = HashMap::new();
+    let mut kinds: HashMap<u32, ImageKind> = HashMap::new();
+    let mut found = Vec::new();
+    for (op, operands) in instructions(words) {
+        match (op, operands) {
+            (Some(Op::Decorate), &[target, decoration, value, ..]) => {
+                match Decoration::from_u32(decoration) {
+                    Some(Decoration::DescriptorSet) => {
+                        sets.insert(target, value);
+                    }
+                    Some(Decoration::Binding) => {
+                        bindings.insert(target, value);
+                    }
+                    _ => {}
+                }
+            }
+            (Some(Op::TypeImage), &[result, _, dim, _, _, _, sampled, ..]) => {
+                let kind = match (dim == DIM_BUFFER, sampled == 2) {
+                    (true, true) => ImageKind::StorageTexels,
+                    (true, false) => ImageKind::UniformTexels,
+                    (false, true) => ImageKind::Storage,
+                    (false, false) => ImageKind::Sampled,
+                };
+                kinds.insert(result, kind);
+            }
+            (Some(Op::TypeSampler), &[result, ..]) => {
+                kinds.insert(result, ImageKind::Sampler);
+            }
+            (Some(Op::TypeSampledImage), &[result, image, ..]) => {
+                let kind = match kinds.get(&image) {
+                    Some(ImageKind::UniformTexels) => ImageKind::UniformTexels,
+                    _ => ImageKind::Combined,
+                };
+                kinds.insert(result, kind);
+            }
+            (Some(Op::TypePointer), &[result, _, pointee, ..]) => {
+                pointees.insert(result, pointee);
+            }
+            (Some(Op::TypeArray), &[result, element, length, ..]) => {
+                arrays.insert(result, (element, constants.get(&length).copied()));
+            }
+            (Some(Op::TypeRuntimeArray), &[result, element, ..]) => {
+                arrays.insert(result, (element, None));
+            }
+            (Some(Op::Constant), &[_, result, value, ..]) => {
+                constants.insert(result, value);
+            }
+            (Some(Op::Variable), &[ty, variable, ..]) => {
+                let (Some(set), Some(binding)) = (sets.get(&variable), bindings.get(&variable))
+                else {
+                    continue;
+                };
+                let mut of = pointees.get(&ty).copied().unwrap_or(0);
+                let mut elements = 1u32;
+                while let Some((element, length)) = arrays.get(&of) {
+                    of = *element;
+                    elements = elements.saturating_mul(length.unwrap_or(1).max(1));
+                }
+                if let Some(kind) = kinds.get(&of) {
+                    found.push(ImageDescriptor {
+                        set: *set,
+                        binding: *binding,
+                        elements,
+                        kind: *kind,
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+    found.sort_by_key(|d| (d.set, d.binding, std::cmp::Reverse(d.elements)));
     found.dedup_by_key(|d| (d.set, d.binding));
     found
 }

@@ -7,8 +7,8 @@ use agx_compiler::binary::ShaderBinary;
 use agx_compiler::{CompileKey, Listing};
 use anyhow::Context as _;
 use mesa_nir::{
-    BindingLayout, CompilerOptions, ComputeLowering, Place, Shader, SpirvOptions,
-    Stage, spirv_to_nir,
+    BindingLayout, CompilerOptions, ComputeLowering, Place, Shader, SpirvOptions, Stage,
+    spirv_to_nir,
 };
 
 use super::layout::Layout;

@@ -77,26 +77,36 @@ impl Layout {
                 continue;
             }
             let uniform = buffer.kind == BufferKind::Uniform;
-            let binding = found
-                .entry((buffer.set, buffer.binding))
-                .or_insert((0, uniform, BindingKind::Buffer));
+            let binding = found.entry((buffer.set, buffer.binding)).or_insert((
+                0,
+                uniform,
+                BindingKind::Buffer,
+            ));
             binding.0 = binding.0.max(buffer.element + 1);
         }
         for image in &case.images {
-            let binding = found
-                .entry((image.set, image.binding))
-                .or_insert((0, false, kind_of(image.kind)));
+            let binding =
+                found
+                    .entry((image.set, image.binding))
+                    .or_insert((0, false, kind_of(image.kind)));
             binding.0 = binding.0.max(image.element + 1);
         }
         Ok(Layout::packed(found))
     }
 
-    /// The layout for all buffers that a module declares.
+    /// The layout for all buffers and images that a module declares.
     #[must_use]
     pub fn of_module(words: &[u32]) -> Layout {
         let descriptors = module::descriptors(words).into_iter();
         // The compiler refuses accesses to the others: they have no layout.
         let descriptors = descriptors.filter(|d| d.set < MAX_SETS);
+        let images = module::images(words)
+            .into_iter()
+            .filter(|d| d.set < MAX_SETS);
+        let images = images.map(|d| {
+            let elements = d.elements.min(MAX_ELEMENTS);
+            ((d.set, d.binding), (elements, false, kind_of(d.kind)))
+        });
         Layout::packed(
             descriptors
                 .map(|d| {
@@ -104,6 +114,7 @@ impl Layout {
                     let elements = d.elements.min(MAX_ELEMENTS);
                     ((d.set, d.binding), (elements, uniform, BindingKind::Buffer))
                 })
+                .chain(images)
                 .collect(),
         )
     }

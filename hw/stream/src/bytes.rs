@@ -4,26 +4,35 @@
 use crate::error::{Error, Result};
 
 /// The first `need` bytes; the error names the structure that needs them.
+#[inline]
 pub(crate) fn head<'a>(structure: &'static str, bytes: &'a [u8], need: usize) -> Result<&'a [u8]> {
-    bytes.get(..need).ok_or(Error::Short {
-        structure,
-        need,
-        got: bytes.len(),
-    })
+    // The error is made only when there is one: records are packed for every launch.
+    match bytes.get(..need) {
+        Some(head) => Ok(head),
+        None => Err(Error::Short {
+            structure,
+            need,
+            got: bytes.len(),
+        }),
+    }
 }
 
 /// The first `need` bytes, to write.
+#[inline]
 pub(crate) fn head_mut<'a>(
     structure: &'static str,
     bytes: &'a mut [u8],
     need: usize,
 ) -> Result<&'a mut [u8]> {
     let got = bytes.len();
-    bytes.get_mut(..need).ok_or(Error::Short {
-        structure,
-        need,
-        got,
-    })
+    match bytes.get_mut(..need) {
+        Some(head) => Ok(head),
+        None => Err(Error::Short {
+            structure,
+            need,
+            got,
+        }),
+    }
 }
 
 /// The 32-bit word at `offset`; bytes behind the end read as 0.
@@ -54,10 +63,15 @@ pub(crate) fn put(bytes: &mut [u8], offset: usize, value: &[u8]) {
     }
 }
 
-/// Writes consecutive 32-bit words.
+/// Writes consecutive 32-bit words; all or, when they would not fit, none.
+#[inline]
 pub(crate) fn put_words(bytes: &mut [u8], offset: usize, words: &[u32]) {
-    for (i, word) in words.iter().enumerate() {
-        put(bytes, offset + 4 * i, &word.to_le_bytes());
+    debug_assert!(offset + 4 * words.len() <= bytes.len());
+    // One check for all: records are written for every launch.
+    if let Some(places) = bytes.get_mut(offset..offset + 4 * words.len()) {
+        for (place, word) in places.chunks_exact_mut(4).zip(words) {
+            place.copy_from_slice(&word.to_le_bytes());
+        }
     }
 }
 

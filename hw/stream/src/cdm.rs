@@ -107,6 +107,7 @@ impl Grid {
     ///
     /// # Errors
     /// When an axis has none or more than [`MAX_GROUPS`].
+    #[inline]
     pub fn of_groups(groups: [u32; 3], local: LocalSize) -> Result<Grid> {
         let mut global = [0; 3];
         for (i, n) in groups.into_iter().enumerate() {
@@ -249,6 +250,7 @@ impl Launch {
         }
     }
 
+    #[inline]
     fn pack(&self, out: &mut [u8]) {
         let tier = match self.occupancy {
             Occupancy::Heavy => OCCUPANCY,
@@ -436,6 +438,8 @@ impl Record {
     ///
     /// # Errors
     /// When `buffer` is too small or a link's target is not legal.
+    // Where the kind of record is known, little is left of this.
+    #[inline(always)]
     pub fn pack(&self, buffer: &mut [u8]) -> Result<usize> {
         let size = self.size();
         let out = head_mut(Self::NAME, buffer, size)?;

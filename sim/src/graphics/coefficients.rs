@@ -2,8 +2,8 @@
 //! The coefficient registers of a primitive (graphics, 5.3).
 //!
 //! Perspective: the plane through f/w at the corners. Linear: the plane through f. Values at corners that
-//! clipping made are computed in clip space, also those of linear scalars, which differs from Vulkan's rule
-//! for those when a triangle is clipped (INFERRED; graphics, 5.1: "clipping interpolates them").
+//! clipping made are interpolated, those of linear scalars in the window as Vulkan wants it, unless a corner
+//! is behind the eye and has no place there.
 
 use agx_hw::coefficient::{Shade, Source};
 use agx_hw::uvs::POSITION_WORDS;
@@ -69,16 +69,27 @@ fn scalar(
         Shape::Line => 2,
         Shape::Point => 1,
     };
-    if primitive.weights.is_none() && bits[..corners].iter().all(|word| *word == bits[0]) {
-        return Coefficient::Constant(bits[0]);
-    }
-    if bits.iter().all(|word| *word == bits[0]) {
+    let named = if primitive.weights.is_none() {
+        corners
+    } else {
+        3
+    };
+    if bits[..named].iter().all(|word| *word == bits[0]) {
         return Coefficient::Constant(bits[0]);
     }
     let values = bits.map(|word| f64::from(f32::from_bits(word)));
+    let w = primitive.vertices.map(|vertex| {
+        let word = outputs.get(vertex as usize * draw.words + 3);
+        f64::from(f32::from_bits(word.copied().unwrap_or(0)))
+    });
+    let in_window = shade == Shade::Linear && w.iter().all(|&w| w > 0.0);
     let mut at_corners = match &primitive.weights {
         None => values,
-        Some(weights) => weights.map(|weights| (0..3).map(|i| weights[i] * values[i]).sum()),
+        Some(weights) => weights.map(|weights| {
+            let factor = |i: usize| weights[i] * if in_window { w[i] } else { 1.0 };
+            let sum: f64 = (0..3).map(factor).sum();
+            (0..3).map(|i| factor(i) * values[i]).sum::<f64>() / sum
+        }),
     };
     if shade == Shade::Perspective {
         for (value, inverse_w) in at_corners.iter_mut().zip(primitive.inverse_w) {

@@ -247,10 +247,13 @@ impl<'t> Shading<'t> {
             program,
         )?;
         let dispatch = group.dispatch;
+        if !dispatch.late_tests {
+            return Ok(());
+        }
+        let fragments = &mut self.fragments;
+        let untested = |&lane: &usize| fragments.pending[lane] & fragments.live[lane] != 0;
         if dispatch.strict
-            && dispatch.late_tests
-            && let Some(lane) = (0..LANES)
-                .find(|&lane| self.fragments.pending[lane] & self.fragments.live[lane] != 0)
+            && let Some(lane) = (0..LANES).find(untested)
         {
             let rule = "the program ends with samples that it neither killed nor tested";
             return Err(ended(
@@ -262,7 +265,7 @@ impl<'t> Shading<'t> {
         }
         for lane in 0..LANES {
             // What hardware makes of these is not known; the tests are what the draw asked for.
-            self.fragments.run_tests(lane, u8::MAX, None);
+            fragments.run_tests(lane, u8::MAX, None);
         }
         Ok(())
     }

@@ -21,7 +21,9 @@ fn counts(corners: &[Corner], change: impl FnOnce(&mut crate::studio::Setup)) ->
     setup.control2.pass = PassType::Translucent;
     change(&mut setup);
     studio.draw(&setup);
-    studio.render(&gpu(1)).unwrap_or_else(|fault| panic!("{fault}"));
+    studio
+        .render(&gpu(1))
+        .unwrap_or_else(|fault| panic!("{fault}"));
     (0..u32::from(SIZE[1]))
         .flat_map(|y| (0..u32::from(SIZE[0])).map(move |x| (x, y)))
         .map(|(x, y)| studio.pixel(&image, x, y))
@@ -83,7 +85,10 @@ fn near_and_far_planes_cut_triangles() {
             .map(|_| {
                 let w = 2.0 * random.signed();
                 let z = 0.5 + 1.5 * random.signed();
-                corner([2.0 * random.signed(), 2.0 * random.signed(), z, w], [0.0; 4])
+                corner(
+                    [2.0 * random.signed(), 2.0 * random.signed(), z, w],
+                    [0.0; 4],
+                )
             })
             .collect();
         let counts = counts(&corners, |_| {});
@@ -197,14 +202,63 @@ fn positions_that_draw_nothing() {
     let nan = f64::NAN;
     let infinity = f64::INFINITY;
     for (what, positions) in [
-        ("not a number", [[nan, 0.0, 0.5, 1.0], [3.0, -1.0, 0.5, 1.0], [-1.0, 3.0, 0.5, 1.0]]),
-        ("w not a number", [[0.0, 0.0, 0.5, nan], [3.0, -1.0, 0.5, 1.0], [-1.0, 3.0, 0.5, 1.0]]),
-        ("infinite", [[infinity, 0.0, 0.5, 1.0], [3.0, -1.0, 0.5, 1.0], [-1.0, 3.0, 0.5, 1.0]]),
-        ("no area", [[-1.0, -1.0, 0.5, 1.0], [0.0, 0.0, 0.5, 1.0], [1.0, 1.0, 0.5, 1.0]]),
+        (
+            "not a number",
+            [
+                [nan, 0.0, 0.5, 1.0],
+                [3.0, -1.0, 0.5, 1.0],
+                [-1.0, 3.0, 0.5, 1.0],
+            ],
+        ),
+        (
+            "w not a number",
+            [
+                [0.0, 0.0, 0.5, nan],
+                [3.0, -1.0, 0.5, 1.0],
+                [-1.0, 3.0, 0.5, 1.0],
+            ],
+        ),
+        (
+            "infinite",
+            [
+                [infinity, 0.0, 0.5, 1.0],
+                [3.0, -1.0, 0.5, 1.0],
+                [-1.0, 3.0, 0.5, 1.0],
+            ],
+        ),
+        (
+            "no area",
+            [
+                [-1.0, -1.0, 0.5, 1.0],
+                [0.0, 0.0, 0.5, 1.0],
+                [1.0, 1.0, 0.5, 1.0],
+            ],
+        ),
         ("one point", [[0.0, 0.0, 0.5, 1.0]; 3]),
-        ("w zero", [[-1.0, -1.0, 0.0, 0.0], [3.0, -1.0, 0.0, 0.0], [-1.0, 3.0, 0.0, 0.0]]),
-        ("behind the eye", [[1.0, 1.0, -0.5, -1.0], [-3.0, 1.0, -0.5, -1.0], [1.0, -3.0, -0.5, -1.0]]),
-        ("beside the window", [[2.0, 0.0, 0.5, 1.0], [9.0, 0.0, 0.5, 1.0], [2.0, 9.0, 0.5, 1.0]]),
+        (
+            "w zero",
+            [
+                [-1.0, -1.0, 0.0, 0.0],
+                [3.0, -1.0, 0.0, 0.0],
+                [-1.0, 3.0, 0.0, 0.0],
+            ],
+        ),
+        (
+            "behind the eye",
+            [
+                [1.0, 1.0, -0.5, -1.0],
+                [-3.0, 1.0, -0.5, -1.0],
+                [1.0, -3.0, -0.5, -1.0],
+            ],
+        ),
+        (
+            "beside the window",
+            [
+                [2.0, 0.0, 0.5, 1.0],
+                [9.0, 0.0, 0.5, 1.0],
+                [2.0, 9.0, 0.5, 1.0],
+            ],
+        ),
     ] {
         let corners = positions.map(|position| corner(position, [0.0; 4]));
         let counts = counts(&corners, |_| {});

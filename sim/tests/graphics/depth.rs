@@ -112,7 +112,9 @@ fn depth_pictures(format: DepthFormat, samples: Samples, seed: u64) {
         face.depth_write = true;
     }
     studio.draw(&setup);
-    studio.render(&gpu(2)).unwrap_or_else(|fault| panic!("{fault}"));
+    studio
+        .render(&gpu(2))
+        .unwrap_or_else(|fault| panic!("{fault}"));
     let view = View::of(SIZE);
     let positions = agx_hw::pass::SamplePositions::standard(samples);
     let step = match format {
@@ -130,7 +132,10 @@ fn depth_pictures(format: DepthFormat, samples: Samples, seed: u64) {
                 hits.sort_by(|a, b| a.depth.total_cmp(&b.depth));
                 let nearest = hits.first().map_or(1.0, |hit| hit.depth);
                 let found = depth_at(&studio, &depth, x, y, sample as u8);
-                assert!((found - nearest).abs() <= step, "{x} {y}: {found} {nearest}");
+                assert!(
+                    (found - nearest).abs() <= step,
+                    "{x} {y}: {found} {nearest}"
+                );
                 // Nearly equal ones may come out either way.
                 if hits.len() > 1 && hits[1].depth - nearest < 2.0 * step {
                     continue;
@@ -180,12 +185,18 @@ fn comparisons() {
                 face.depth_write = true;
             }
             studio.draw(&setup);
-            studio.render(&gpu(1)).unwrap_or_else(|fault| panic!("{fault}"));
+            studio
+                .render(&gpu(1))
+                .unwrap_or_else(|fault| panic!("{fault}"));
             let passed = passes(compare, new, old);
             let pixel = studio.pixel(&image, 1, 2);
             assert_eq!(pixel, if passed { 7 } else { 0 }, "{compare:?} {old} {new}");
             let expected = if passed { new } else { old };
-            assert_eq!(depth_at(&studio, &depth, 1, 2, 0), expected, "{compare:?} {old} {new}");
+            assert_eq!(
+                depth_at(&studio, &depth, 1, 2, 0),
+                expected,
+                "{compare:?} {old} {new}"
+            );
         }
     }
 }
@@ -254,9 +265,15 @@ fn stencil() {
         other.reference = 0x99;
         face.stencil = state;
         face.reference = reference;
-        face.depth = if deep { Compare::Always } else { Compare::Never };
+        face.depth = if deep {
+            Compare::Always
+        } else {
+            Compare::Never
+        };
         studio.draw(&setup);
-        studio.render(&gpu(1)).unwrap_or_else(|fault| panic!("{fault}"));
+        studio
+            .render(&gpu(1))
+            .unwrap_or_else(|fault| panic!("{fault}"));
 
         let masked = |value: u32| f64::from(value & u32::from(state.read_mask));
         let test = passes(state.compare, masked(reference.into()), masked(old));
@@ -301,7 +318,9 @@ fn occlusion_results_count_samples() {
             studio.draw(&setup);
         }
         studio.command.isp_bgobjdepth = clear_depth(DepthFormat::Float32, 1.0);
-        studio.render(&gpu(2)).unwrap_or_else(|fault| panic!("{fault}"));
+        studio
+            .render(&gpu(2))
+            .unwrap_or_else(|fault| panic!("{fault}"));
         let all = 64 * 64 * crate::studio::count(samples);
         let result = |index: u64| studio.data.word(results + 8 * index);
         assert_eq!([0, 1, 2, 3, 4].map(result), [2 * all, 0, 1, 0, 0]);
@@ -347,7 +366,9 @@ fn depth_bias() {
             face.depth_write = true;
         }
         studio.draw(&setup);
-        studio.render(&gpu(1)).unwrap_or_else(|fault| panic!("{fault}"));
+        studio
+            .render(&gpu(1))
+            .unwrap_or_else(|fault| panic!("{fault}"));
         let found = depth_at(&studio, &depth, 3, 3, 0);
         let plain = match sloped {
             None => 0.75,
@@ -355,7 +376,10 @@ fn depth_bias() {
         };
         let expected = plain + sloped.unwrap_or(flat);
         let tolerance = if sloped.is_some() { 1e-5 } else { unit / 2.0 };
-        assert!((found - expected).abs() <= tolerance, "{bias:?}: {found} {expected}");
+        assert!(
+            (found - expected).abs() <= tolerance,
+            "{bias:?}: {found} {expected}"
+        );
     }
 }
 
@@ -381,7 +405,9 @@ fn depth_clamp_keeps_what_clipping_would_cut() {
             face.depth_write = true;
         }
         studio.draw(&setup);
-        studio.render(&gpu(1)).unwrap_or_else(|fault| panic!("{fault}"));
+        studio
+            .render(&gpu(1))
+            .unwrap_or_else(|fault| panic!("{fault}"));
         assert_eq!(studio.pixel(&image, 9, 9) == 7, expected.is_some());
         assert_eq!(depth_at(&studio, &depth, 9, 9, 0), expected.unwrap_or(1.0));
     }
@@ -428,7 +454,9 @@ fn discarded_samples_leave_nothing() {
             face.depth_write = true;
         }
         studio.draw(&setup);
-        studio.render(&gpu(1)).unwrap_or_else(|fault| panic!("{fault}"));
+        studio
+            .render(&gpu(1))
+            .unwrap_or_else(|fault| panic!("{fault}"));
         for y in 0..40 {
             for x in 0..40 {
                 let alive = x % 2 == 0;
@@ -480,7 +508,9 @@ fn shaders_write_depth() {
         face2.shader_depth = ShaderDepth::Any;
     }
     studio.draw(&setup);
-    studio.render(&gpu(1)).unwrap_or_else(|fault| panic!("{fault}"));
+    studio
+        .render(&gpu(1))
+        .unwrap_or_else(|fault| panic!("{fault}"));
     for x in 0..32 {
         let written = (f64::from(x) + 0.5) / 64.0;
         let alive = written < 0.25;

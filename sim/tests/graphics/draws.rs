@@ -116,7 +116,9 @@ fn expand(topology: Primitive, n: usize, last: bool) -> Vec<Vec<usize>> {
                 out.push(vec![n - 1, 0]);
             }
         }
-        Primitive::Triangles => (0..n / 3).for_each(|i| out.push(vec![3 * i, 3 * i + 1, 3 * i + 2])),
+        Primitive::Triangles => {
+            (0..n / 3).for_each(|i| out.push(vec![3 * i, 3 * i + 1, 3 * i + 2]))
+        }
         Primitive::TriangleStrip => {
             for i in 0..n.saturating_sub(2) {
                 out.push(match (i % 2, last) {
@@ -166,13 +168,20 @@ fn topologies_are_lists_in_vulkans_order() {
                 let native = scene(&corners, topology, provoking).picture();
                 let flat: Vec<Corner> = expanded.concat().iter().map(|&i| corners[i]).collect();
                 if flat.is_empty() {
-                    assert!(native.iter().all(|pixel| *pixel == 0), "{topology:?} {count}");
+                    assert!(
+                        native.iter().all(|pixel| *pixel == 0),
+                        "{topology:?} {count}"
+                    );
                     continue;
                 }
                 let listed = scene(&flat, list(topology), provoking).picture();
                 assert_eq!(native, listed, "{topology:?} {provoking:?} {count}");
                 // The provoking vertex is the first or last of its primitive.
-                let place = if provoking == Provoking::Last { expanded[0].len() - 1 } else { 0 };
+                let place = if provoking == Provoking::Last {
+                    expanded[0].len() - 1
+                } else {
+                    0
+                };
                 for pixel in native.iter().filter(|pixel| **pixel != 0) {
                     let number = (pixel - 0x4000_0000) as usize;
                     assert!(expanded.iter().any(|primitive| primitive[place] == number));
@@ -231,7 +240,15 @@ fn restart_ends_primitives() {
             // The comparand is free.
             (IndexSize::U16, 7),
         ] {
-            for gaps in [vec![], vec![0], vec![4], vec![4, 5], vec![0, 1, 12], vec![12], vec![3, 7]] {
+            for gaps in [
+                vec![],
+                vec![0],
+                vec![4],
+                vec![4, 5],
+                vec![0, 1, 12],
+                vec![12],
+                vec![3, 7],
+            ] {
                 let corners = vertices(&mut random, 13);
                 let mut indices: Vec<u32> = (0..13).map(|i| if i == 7 { 8 } else { i }).collect();
                 for gap in &gaps {
@@ -338,8 +355,8 @@ fn first_vertex_instances_and_indirect_arguments() {
 #[test]
 fn instances_have_numbers() {
     // Each instance is a triangle of its own, its number the attribute.
-    let corners = [[-1.0, -1.0], [-0.5, -1.0], [-1.0, 1.0]]
-        .map(|[x, y]| corner([x, y, 0.5, 1.0], [0.0; 4]));
+    let corners =
+        [[-1.0, -1.0], [-0.5, -1.0], [-1.0, 1.0]].map(|[x, y]| corner([x, y, 0.5, 1.0], [0.0; 4]));
     let mut scene = scene(&corners, Primitive::Triangles, Provoking::First);
     // x += instance / 2; the first attribute is the instance.
     let middle = "or.10 r12, r6, r6
@@ -391,7 +408,10 @@ fn links_lead_on() {
     let mut bytes = [0; 4];
     Record::Terminate.pack(&mut bytes).unwrap();
     linked.studio.records.extend(bytes);
-    linked.studio.stream.write(target, &linked.studio.records.clone());
+    linked
+        .studio
+        .stream
+        .write(target, &linked.studio.records.clone());
     linked.studio.records = start;
     linked.studio.record(&Record::Link(Link {
         target: ContextAddress::new(target).unwrap(),

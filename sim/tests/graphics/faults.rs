@@ -48,7 +48,10 @@ fn fragment_fails(text: &str, message: &str) {
 
 #[test]
 fn fragment_programs() {
-    fragment_fails(&format!("{OPEN} iter r1, cf5, none\n {CLOSE}"), "coefficient 5");
+    fragment_fails(
+        &format!("{OPEN} iter r1, cf5, none\n {CLOSE}"),
+        "coefficient 5",
+    );
     fragment_fails(
         &format!("{OPEN} mov_imm r1, #0\n tile_store tw2, r1, r12.l\n {CLOSE}"),
         "tile word 2",
@@ -57,15 +60,27 @@ fn fragment_programs() {
         "mov_imm r1, #0\n tile_store tw0, r1, #1\n stop",
         "outside a transaction",
     );
-    fragment_fails("tile_access imm=0x80c\n tile_fence imm=0x20c\n stop", "no ACCESS 0x600");
-    fragment_fails("tile_access imm=0x600\n tile_access imm=0x80c\n stop", "FENCE 0x20c is missing");
+    fragment_fails(
+        "tile_access imm=0x80c\n tile_fence imm=0x20c\n stop",
+        "no ACCESS 0x600",
+    );
+    fragment_fails(
+        "tile_access imm=0x600\n tile_access imm=0x80c\n stop",
+        "FENCE 0x20c is missing",
+    );
     fragment_fails(
         "tile_access imm=0x600\n tile_access imm=0x808\n mov_imm r1, #0\n tile_store tw0, r1, #1\n stop",
         "ACCESS 0x80c is missing",
     );
     fragment_fails("tile_fence imm=0x20c\n stop", "not open");
-    fragment_fails("get_sr r0, %vertex_id\n or.10 r0, r0, r0, wait=1\n stop", "no value in a fragment program");
-    fragment_fails("get_sr r0, %sample_id\n stop", "no value in a fragment program");
+    fragment_fails(
+        "get_sr r0, %vertex_id\n or.10 r0, r0, r0, wait=1\n stop",
+        "no value in a fragment program",
+    );
+    fragment_fails(
+        "get_sr r0, %sample_id\n stop",
+        "no value in a fragment program",
+    );
     fragment_fails(
         &format!("{OPEN} iter_flat r4:r6, cf1, slot=2\n or.10 r6, r6, r6, wait=2\n {CLOSE}"),
         "not bound flat",
@@ -117,15 +132,27 @@ fn vertex_programs() {
     let store = |slot: u32| format!("or p0, r0, r0, slot=1\n vary_store out{slot}, p0, wait=1\n");
     let slots = |range: std::ops::Range<u32>| range.map(store).collect::<String>();
     check("stop", "without output slot 0");
-    check(&format!("mov_imm r0, #0\n {} stop", slots(0..3)), "without output slot 3");
-    check(&format!("mov_imm r0, #0\n {} stop", slots(0..7)), "without output slot 7");
-    check(&format!("mov_imm r0, #0\n {} stop", slots(0..9)), "output slot 8");
+    check(
+        &format!("mov_imm r0, #0\n {} stop", slots(0..3)),
+        "without output slot 3",
+    );
+    check(
+        &format!("mov_imm r0, #0\n {} stop", slots(0..7)),
+        "without output slot 7",
+    );
+    check(
+        &format!("mov_imm r0, #0\n {} stop", slots(0..9)),
+        "output slot 8",
+    );
     // The publication is not waited for.
     check(
         "mov_imm r0, #0\n or p0, r0, r0, slot=1\n vary_store out0, p0\n stop",
         "pending on slot 1",
     );
-    check("get_sr r0, %coverage\n or.10 r0, r0, r0, wait=1\n stop", "no value in a vertex program");
+    check(
+        "get_sr r0, %coverage\n or.10 r0, r0, r0, wait=1\n stop",
+        "no value in a vertex program",
+    );
     check("iter r0, cf0, none\n stop", "fragment stage");
 }
 
@@ -160,8 +187,14 @@ fn state() {
         fails(&mut studio, message);
     };
     check(&|_, setup| setup.topology = Primitive::Lines, "object type");
-    check(&|_, setup| object(&mut setup.control2, ObjectType::Line), "object type");
-    check(&|_, setup| setup.control.visibility = Visibility::Counting, "without results");
+    check(
+        &|_, setup| object(&mut setup.control2, ObjectType::Line),
+        "object type",
+    );
+    check(
+        &|_, setup| setup.control.visibility = Visibility::Counting,
+        "without results",
+    );
     check(
         &|_, setup| {
             setup.topology = Primitive::Points;

@@ -93,15 +93,26 @@ fn pictures_depend_neither_on_threads_nor_on_partial_renders() {
         let picture = |threads, partial| {
             let (mut studio, address, length) = scene(seed);
             let gpu = gpu_with(threads, partial);
-            studio.render(&gpu).unwrap_or_else(|fault| panic!("{fault}"));
+            studio
+                .render(&gpu)
+                .unwrap_or_else(|fault| panic!("{fault}"));
             studio.images.read(address, length)
         };
         let expected = picture(1, None);
         let (before, address, length) = scene(seed);
         assert_ne!(before.images.read(address, length), expected);
-        for (threads, partial) in [(2, None), (5, None), (1, Some(1)), (3, Some(1)), (2, Some(5))] {
+        for (threads, partial) in [
+            (2, None),
+            (5, None),
+            (1, Some(1)),
+            (3, Some(1)),
+            (2, Some(5)),
+        ] {
             let found = picture(threads, partial);
-            assert!(found == expected, "seed {seed}, {threads} threads, {partial:?}");
+            assert!(
+                found == expected,
+                "seed {seed}, {threads} threads, {partial:?}"
+            );
         }
     }
 }
@@ -119,7 +130,10 @@ fn tiles_without_primitives_are_left_alone_unless_the_pass_wants_them() {
         let setup = draw_of(&mut studio, &corners, fragment);
         studio.draw(&setup);
         let mut command = studio.finish();
-        command.render.flags.set(RenderFlags::PROCESS_EMPTY_TILES, process);
+        command
+            .render
+            .flags
+            .set(RenderFlags::PROCESS_EMPTY_TILES, process);
         let cancel = AtomicBool::new(false);
         gpu(2).render(&command, &cancel, &mut || {}).unwrap();
         assert_eq!(studio.pixel(&image, 40, 40), 7);
@@ -156,7 +170,9 @@ fn the_largest_framebuffer() {
         .map(|[x, y]| corner([x, y, 0.5, 1.0], [0.0; 4]));
     let setup = draw_of(&mut studio, &corners, fragment);
     studio.draw(&setup);
-    studio.render(&gpu(2)).unwrap_or_else(|fault| panic!("{fault}"));
+    studio
+        .render(&gpu(2))
+        .unwrap_or_else(|fault| panic!("{fault}"));
     for x in 16370..16384 {
         let expected = if x >= 16380 { 9 } else { 0 };
         assert_eq!(studio.pixel(&image, x, 31), expected, "{x}");
@@ -177,17 +193,45 @@ fn block_stores_convert() {
         ("R8G8_SNORM", &[0x4433_2211], &[0x11, 0x22]),
         ("R8G8B8A8_UINT", &[0x4433_2211], &[0x11, 0x22, 0x33, 0x44]),
         ("R16_SFLOAT", &[0xffff_3c00], &[0x00, 0x3c]),
-        ("R16G16B16A16_SFLOAT", &[0x3800_3c00, 0x1234_3400], &[0, 0x3c, 0, 0x38, 0, 0x34, 0x34, 0x12]),
+        (
+            "R16G16B16A16_SFLOAT",
+            &[0x3800_3c00, 0x1234_3400],
+            &[0, 0x3c, 0, 0x38, 0, 0x34, 0x34, 0x12],
+        ),
         ("R16G16_UNORM", &[one, half], &[0xff, 0xff, 0x00, 0x80]),
         ("R16_SNORM", &[0xbf80_0000], &[0x01, 0x80]),
-        ("R32G32_UINT", &[7, 0x8000_0000], &[7, 0, 0, 0, 0, 0, 0, 0x80]),
-        ("A2B10G10R10_UNORM_PACK32", &[0x8765_4321], &[0x21, 0x43, 0x65, 0x87]),
-        ("B10G11R11_UFLOAT_PACK32", &[0x8765_4321], &[0x21, 0x43, 0x65, 0x87]),
+        (
+            "R32G32_UINT",
+            &[7, 0x8000_0000],
+            &[7, 0, 0, 0, 0, 0, 0, 0x80],
+        ),
+        (
+            "A2B10G10R10_UNORM_PACK32",
+            &[0x8765_4321],
+            &[0x21, 0x43, 0x65, 0x87],
+        ),
+        (
+            "B10G11R11_UFLOAT_PACK32",
+            &[0x8765_4321],
+            &[0x21, 0x43, 0x65, 0x87],
+        ),
         // RGBA16 (u)int in the tile.
-        ("A2B10G10R10_UINT_PACK32", &[0x03ff_0001, 0x0003_0010], &[0x01, 0xfc, 0x0f, 0xc1]),
+        (
+            "A2B10G10R10_UINT_PACK32",
+            &[0x03ff_0001, 0x0003_0010],
+            &[0x01, 0xfc, 0x0f, 0xc1],
+        ),
         // Red 1, green 0.5, blue 0.25 as halves; red is in the highest bits.
-        ("R5G6B5_UNORM_PACK16", &[0x3800_3c00, 0x3c00_3400], &[0x08, 0xfc]),
-        ("R32G32B32A32_SFLOAT", &[one, half, 3, 4], &[0, 0, 0x80, 0x3f, 0, 0, 0, 0x3f, 3, 0, 0, 0, 4, 0, 0, 0]),
+        (
+            "R5G6B5_UNORM_PACK16",
+            &[0x3800_3c00, 0x3c00_3400],
+            &[0x08, 0xfc],
+        ),
+        (
+            "R32G32B32A32_SFLOAT",
+            &[one, half, 3, 4],
+            &[0, 0, 0x80, 0x3f, 0, 0, 0, 0x3f, 3, 0, 0, 0, 4, 0, 0, 0],
+        ),
     ];
     for (name, words, expected) in cases {
         let Some(format) = Format::from_name(name) else {
@@ -200,7 +244,9 @@ fn block_stores_convert() {
         let mut clear = vec![0xeeee_eeee];
         clear.extend(words);
         studio.tile_programs(&clear, &[(&image, 4)]);
-        studio.render(&gpu(1)).unwrap_or_else(|fault| panic!("{name}: {fault}"));
+        studio
+            .render(&gpu(1))
+            .unwrap_or_else(|fault| panic!("{name}: {fault}"));
         assert_eq!(studio.texel(&image, 13, 17, 0, 0), expected, "{name}");
     }
 }
@@ -219,10 +265,15 @@ fn several_targets() {
     let mut setup = draw_of(&mut studio, &cover(0.5, [0.0; 4]), fragment);
     setup.control2.pass = PassType::Translucent;
     studio.draw(&setup);
-    studio.render(&gpu(1)).unwrap_or_else(|fault| panic!("{fault}"));
+    studio
+        .render(&gpu(1))
+        .unwrap_or_else(|fault| panic!("{fault}"));
     for sample in 0..2 {
         assert_eq!(studio.texel(&first, 39, 39, 0, sample), [10, 0, 0, 0]);
-        let words: Vec<u8> = [2u32, 3, 20, 5].iter().flat_map(|n| n.to_le_bytes()).collect();
+        let words: Vec<u8> = [2u32, 3, 20, 5]
+            .iter()
+            .flat_map(|n| n.to_le_bytes())
+            .collect();
         assert_eq!(studio.texel(&second, 0, 39, 0, sample), words);
     }
 }
@@ -271,7 +322,9 @@ fn layers_and_viewports() {
         setup.viewports = vec![left.0, right.0];
         setup.scissors = vec![left.1, right.1];
         studio.draw(&setup);
-        studio.render(&gpu(2)).unwrap_or_else(|fault| panic!("{fault}"));
+        studio
+            .render(&gpu(2))
+            .unwrap_or_else(|fault| panic!("{fault}"));
         for layer in 0..3u32 {
             for (x, y) in [(0, 0), (34, 39), (35, 0), (69, 39)] {
                 let drawn = match layer {

@@ -41,7 +41,9 @@ fn draw(
     object(&mut setup.control2, kind);
     change(&mut studio, &mut setup);
     studio.draw(&setup);
-    studio.render(&gpu(1)).unwrap_or_else(|fault| panic!("{fault}"));
+    studio
+        .render(&gpu(1))
+        .unwrap_or_else(|fault| panic!("{fault}"));
     Scene { studio, image }
 }
 
@@ -55,7 +57,10 @@ impl Scene {
 /// Corner i at a window place in pixels.
 fn at(x: f64, y: f64, attributes: [f64; 4]) -> Corner {
     let [width, height] = SIZE.map(f64::from);
-    corner([2.0 * x / width - 1.0, 2.0 * y / height - 1.0, 0.5, 1.0], attributes)
+    corner(
+        [2.0 * x / width - 1.0, 2.0 * y / height - 1.0, 0.5, 1.0],
+        attributes,
+    )
 }
 
 #[test]
@@ -63,7 +68,8 @@ fn points_are_squares() {
     let mut random = Random(31);
     for samples in [Samples::One, Samples::Four] {
         for _ in 0..12 {
-            let size = f64::from((2.0 + 2.0 * random.signed() + 6.0 * random.signed().abs()) as f32);
+            let size =
+                f64::from((2.0 + 2.0 * random.signed() + 6.0 * random.signed().abs()) as f32);
             let place = [20.0 + 15.0 * random.signed(), 18.0 + 15.0 * random.signed()];
             // The last word is the size.
             let point = at(place[0], place[1], [1.0, 2.0, 3.0, size.max(1.0)]);
@@ -141,11 +147,20 @@ fn thin_lines_leave_diamonds() {
         // Away from places where the line only touches a diamond's corner.
         let mut end = || {
             let grid = |value: f64| (value * 256.0).round() / 256.0;
-            [grid(20.0 + 19.0 * random.signed()), grid(18.0 + 17.0 * random.signed())]
+            [
+                grid(20.0 + 19.0 * random.signed()),
+                grid(18.0 + 17.0 * random.signed()),
+            ]
         };
         let (a, b) = (end(), end());
         let corners = [at(a[0], a[1], [0.0; 4]), at(b[0], b[1], [1.0; 4])];
-        let scene = draw(&corners, Primitive::Lines, ObjectType::Line, Samples::One, |_, _| {});
+        let scene = draw(
+            &corners,
+            Primitive::Lines,
+            ObjectType::Line,
+            Samples::One,
+            |_, _| {},
+        );
         let expected = diamonds(a, b);
         let mut wrong = 0;
         for y in 0..u32::from(SIZE[1]) {
@@ -161,7 +176,11 @@ fn thin_lines_leave_diamonds() {
             }
         }
         // A line grazes a corner closer than a step or a grid unit now and then.
-        assert!(wrong <= 1, "round {round}: {a:?} {b:?}: {wrong} of {}", expected.len());
+        assert!(
+            wrong <= 1,
+            "round {round}: {a:?} {b:?}: {wrong} of {}",
+            expected.len()
+        );
     }
 }
 
@@ -174,7 +193,11 @@ fn strips_of_thin_lines_share_no_pixel() {
     let corners: Vec<Corner> = (0..7)
         .map(|i| {
             let angle = f64::from(i) / 7.0 * std::f64::consts::TAU;
-            at(20.0 + 15.3 * angle.cos(), 18.0 + 15.3 * angle.sin(), [0.0; 4])
+            at(
+                20.0 + 15.3 * angle.cos(),
+                18.0 + 15.3 * angle.sin(),
+                [0.0; 4],
+            )
         })
         .collect();
     let data = studio.data.place(&bytes(&corners), 64);
@@ -187,7 +210,9 @@ fn strips_of_thin_lines_share_no_pixel() {
     setup.control2.pass = PassType::Translucent;
     object(&mut setup.control2, ObjectType::Line);
     studio.draw(&setup);
-    studio.render(&gpu(1)).unwrap_or_else(|fault| panic!("{fault}"));
+    studio
+        .render(&gpu(1))
+        .unwrap_or_else(|fault| panic!("{fault}"));
     let mut drawn = 0;
     for y in 0..u32::from(SIZE[1]) {
         for x in 0..u32::from(SIZE[0]) {
@@ -204,11 +229,17 @@ fn wide_lines() {
     // Axis-parallel ones of width 4 are 4 pixels wide either way.
     for samples in [Samples::One, Samples::Four] {
         let corners = [at(4.0, 10.0, [0.0; 4]), at(30.0, 10.0, [0.0; 4])];
-        let scene = draw(&corners, Primitive::Lines, ObjectType::Line, samples, |_, setup| {
-            for face in [&mut setup.control.front, &mut setup.control.back] {
-                face.line_width = LineWidth::new(4.0);
-            }
-        });
+        let scene = draw(
+            &corners,
+            Primitive::Lines,
+            ObjectType::Line,
+            samples,
+            |_, setup| {
+                for face in [&mut setup.control.front, &mut setup.control.back] {
+                    face.line_width = LineWidth::new(4.0);
+                }
+            },
+        );
         for x in [6, 17, 29] {
             let rows = (0..36).filter(|&y| scene.at(x, y, 0).is_some()).count();
             assert_eq!(rows, 4, "{x}");
@@ -219,11 +250,17 @@ fn wide_lines() {
     // A rectangle is as wide across as its width says.
     let corners = [at(8.0, 8.0, [0.0; 4]), at(24.0, 24.0, [0.0; 4])];
     let samples = Samples::Four;
-    let scene = draw(&corners, Primitive::Lines, ObjectType::Line, samples, |_, setup| {
-        for face in [&mut setup.control.front, &mut setup.control.back] {
-            face.line_width = LineWidth::new(6.0);
-        }
-    });
+    let scene = draw(
+        &corners,
+        Primitive::Lines,
+        ObjectType::Line,
+        samples,
+        |_, setup| {
+            for face in [&mut setup.control.front, &mut setup.control.back] {
+                face.line_width = LineWidth::new(6.0);
+            }
+        },
+    );
     let positions = agx_hw::pass::SamplePositions::standard(samples);
     for y in 0..u32::from(SIZE[1]) {
         for x in 0..u32::from(SIZE[0]) {
@@ -269,7 +306,8 @@ fn edges_and_corners_of_triangles() {
             setup.layout.scalars = 3;
             setup.layout.point_size = true;
             setup.interpolation.truncate(3);
-            setup.fragment = shaders::with(studio, "iter r2, cf1, none\n tile_store tw0, r2, r12.l");
+            setup.fragment =
+                shaders::with(studio, "iter r2, cf1, none\n tile_store tw0, r2, r12.l");
         },
     );
     let mut found = Vec::new();

@@ -29,9 +29,8 @@ impl View {
 
     /// Window position in 1/256 pixel, and depth.
     pub fn window(&self, position: [f64; 4]) -> ([i64; 2], f64) {
-        let at = |axis: usize| {
-            self.translate[axis] + self.scale[axis] * position[axis] / position[3]
-        };
+        let at =
+            |axis: usize| self.translate[axis] + self.scale[axis] * position[axis] / position[3];
         let grid = |value: f64| (value * 256.0).round_ties_even() as i64;
         ([grid(at(0)), grid(at(1))], at(2))
     }

@@ -60,7 +60,9 @@ pub fn smooth(studio: &mut Studio) -> Shader {
     let mut text = OPEN.to_owned() + "iter r0, cf0, none\n rcp.f32.d32 r1, r0\n";
     for i in 0..4 {
         let cf = i + 1;
-        text += &format!("iter r2, cf{cf}, none\n fproject r3, r2, r1, cf{cf}\n tile_store tw{i}, r3, r12.l\n");
+        text += &format!(
+            "iter r2, cf{cf}, none\n fproject r3, r2, r1, cf{cf}\n tile_store tw{i}, r3, r12.l\n"
+        );
     }
     studio.shader(&(text + CLOSE))
 }

@@ -631,8 +631,9 @@ impl Studio {
         }
     }
 
-    pub fn mappings(&self) -> Arc<Mappings> {
-        let mut regions: Vec<Region> = [
+    /// All of its memory.
+    pub fn all(&self) -> [&Memory; 7] {
+        [
             &self.arena,
             &self.bodies,
             &self.heap,
@@ -641,10 +642,11 @@ impl Studio {
             &self.data,
             &self.images,
         ]
-        .into_iter()
-        .chain(&self.extra)
-        .map(Memory::region)
-        .collect();
+    }
+
+    pub fn mappings(&self) -> Arc<Mappings> {
+        let all = self.all().into_iter().chain(&self.extra);
+        let mut regions: Vec<Region> = all.map(Memory::region).collect();
         regions.sort_by_key(|region| region.start);
         Arc::new(Mappings::new(regions))
     }

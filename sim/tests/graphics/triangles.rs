@@ -21,7 +21,10 @@ pub struct Random(pub u64);
 
 impl Random {
     pub fn next(&mut self) -> u32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as u32
     }
 
@@ -108,7 +111,9 @@ fn compare(samples: Samples, kind: Kind, seed: u64) {
     }
     setup.control2.pass = PassType::new(samples != Samples::One, false);
     studio.draw(&setup);
-    studio.render(&gpu(2)).unwrap_or_else(|fault| panic!("{fault}"));
+    studio
+        .render(&gpu(2))
+        .unwrap_or_else(|fault| panic!("{fault}"));
     let view = View::of(SIZE);
     let positions = SamplePositions::standard(samples);
     for y in 0..u32::from(SIZE[1]) {
@@ -214,12 +219,18 @@ fn meshes_cover_every_sample_once() {
         setup.vertices = draw_count(corners.len() as u32);
         setup.control2.pass = PassType::Translucent;
         studio.draw(&setup);
-        studio.render(&gpu(2)).unwrap_or_else(|fault| panic!("{fault}"));
+        studio
+            .render(&gpu(2))
+            .unwrap_or_else(|fault| panic!("{fault}"));
         for y in 0..u32::from(SIZE[1]) {
             for x in 0..u32::from(SIZE[0]) {
                 for sample in 0..count(samples) {
                     let texel = studio.texel(&image, x, y, 0, sample as u8);
-                    assert_eq!(texel, [1, 0, 0, 0], "seed {seed}: sample {sample} of {x}, {y}");
+                    assert_eq!(
+                        texel,
+                        [1, 0, 0, 0],
+                        "seed {seed}: sample {sample} of {x}, {y}"
+                    );
                 }
             }
         }
@@ -248,7 +259,9 @@ fn scissors_cut_at_pixels() {
         setup.scissors = vec![Scissor::new(min, max, [0.0, 1.0]).unwrap()];
         setup.control2.pass = PassType::Translucent;
         studio.draw(&setup);
-        studio.render(&gpu(1)).unwrap_or_else(|fault| panic!("{fault}"));
+        studio
+            .render(&gpu(1))
+            .unwrap_or_else(|fault| panic!("{fault}"));
         for y in 0..SIZE[1] {
             for x in 0..SIZE[0] {
                 let inside = (min[0]..max[0]).contains(&x) && (min[1]..max[1]).contains(&y);

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! The smallest way through the pipeline: the worked programs of isa-3, 6 draw one triangle.
 
-
-
+use crate::studio::{Studio, gpu, hex};
 use agx_hw::format::Format;
 use agx_hw::launcher::Samples;
-use crate::studio::{Studio, gpu, hex};
 
 /// isa-3, 6.1.
 const VERTEX: &str = "

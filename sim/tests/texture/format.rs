@@ -302,7 +302,9 @@ fn etc2_and_eac() {
         texture2ddecoder::decode_etc2_rgb_block(half, &mut out);
         near(Format::Etc2R8G8B8UnormBlock, half, &rgba(out), 3, 0.01);
         texture2ddecoder::decode_etc2_rgba1_block(half, &mut out);
-        near(Format::Etc2R8G8B8A1UnormBlock, half, &rgba(out), 4, 0.01);
+        // Transparent texels are black (theirs keep a colour in two of the modes).
+        let black = rgba(out).map(|t| if t[3] == 0 { [0; 4] } else { t });
+        near(Format::Etc2R8G8B8A1UnormBlock, half, &black, 4, 0.01);
         texture2ddecoder::decode_etc2_rgba8_block(&block, &mut out);
         near(Format::Etc2R8G8B8A8UnormBlock, &block, &rgba(out), 4, 0.01);
         // Eleven bits and eight of the same block: the upper eight agree. (The other decoder reads the
@@ -354,30 +356,25 @@ fn astc() {
         .filter(|f| f.name().starts_with("ASTC") && f.encoding().numeric() == Numeric::Unorm);
     for &format in formats {
         let element = format.element();
-        let (width, height) = (u32::from(element.width), u32::from(element.height));
-        let footprint = astc_decode::Footprint::new(width, height);
         let mut good = 0;
         for block in some_blocks(16, 8000) {
-            let sixteen: &[u8; 16] = block.as_slice().try_into().unwrap();
-            let mut theirs = vec![[0; 4]; (width * height) as usize];
-            let ok = astc_decode::astc_decode_block(sixteen, footprint, |x, y, rgba| {
-                theirs[(y * width + x) as usize] = rgba;
-            });
             let ours = decoded(format, &block);
-            if !ok {
-                let magenta = [1.0, 0.0, 1.0, 1.0];
-                assert!(ours.iter().all(|t| *t == magenta), "{format:?} {block:x?}");
-                continue;
-            }
-            // HDR modes are errors here.
+            // Bad blocks, HDR modes among them.
             if ours.iter().all(|t| *t == [1.0, 0.0, 1.0, 1.0]) {
                 continue;
             }
             good += 1;
-            if format.is_srgb() {
-                continue;
+            let mut theirs = vec![0; usize::from(element.width) * usize::from(element.height)];
+            let (width, height) = (element.width.into(), element.height.into());
+            texture2ddecoder::decode_astc_block(&block, width, height, &mut theirs);
+            let rgba = |t: &u32| {
+                let [b, g, r, a] = t.to_le_bytes();
+                [r, g, b, a]
+            };
+            let theirs: Vec<[u8; 4]> = theirs.iter().map(rgba).collect();
+            if !format.is_srgb() {
+                near(format, &block, &theirs, 4, 1.01);
             }
-            near(format, &block, &theirs, 4, 1.01);
         }
         assert!(good > 100, "{format:?}: {good}");
     }

@@ -7,9 +7,10 @@ use ash::vk;
 
 use agx_hw::window::LauncherAddress;
 
+use super::binding_table::{BoundSet, Sets};
 use super::buffer::record;
 use super::dispatch::{Groups, Written};
-use crate::descriptor::{DESCRIPTOR_SIZE, DescriptorSet, DynamicBuffer, UpdateTemplate};
+use crate::descriptor::{DescriptorSet, DynamicBuffer, Layout, MAX_DESCRIPTOR, UpdateTemplate};
 use crate::entry;
 use crate::object;
 use crate::physical_device::limits;
@@ -20,14 +21,14 @@ use crate::pipeline_layout::PipelineLayout;
 pub(super) const MAX_DYNAMIC: usize =
     (limits::DYNAMIC_UNIFORM_BUFFERS + limits::DYNAMIC_STORAGE_BUFFERS) as usize;
 /// Most bytes of a set of push descriptors.
-const MAX_PUSH_SET: usize = (limits::PUSH_DESCRIPTORS * DESCRIPTOR_SIZE) as usize;
+const MAX_PUSH_SET: usize = limits::PUSH_DESCRIPTORS as usize * MAX_DESCRIPTOR;
 
 /// The state.
 pub(super) struct Bound {
     /// The compute pipeline, which lives as long as the command buffer is in use.
     pub(super) pipeline: Option<NonNull<ComputePipeline>>,
-    /// Addresses of the sets' memory; 0 where none is bound.
-    pub(super) sets: [u64; limits::SETS as usize],
+    /// The sets that are bound.
+    pub(super) sets: Sets,
     /// Dynamic buffers of all sets, offsets added.
     dynamic: [DynamicBuffer; MAX_DYNAMIC],
     /// One more than the last that was bound.
@@ -38,7 +39,8 @@ pub(super) struct Bound {
     constants_end: usize,
     /// The set of push descriptors: its number and memory as the commands have made it.
     pub(super) pushed: Option<usize>,
-    pub(super) push_set: [u8; MAX_PUSH_SET],
+    push_set: [u8; MAX_PUSH_SET],
+    push_size: usize,
     /// Whether something changed since the last launch program was written.
     pub(super) changed: bool,
     written: Option<Written>,
@@ -48,13 +50,14 @@ impl Default for Bound {
     fn default() -> Bound {
         Bound {
             pipeline: None,
-            sets: [0; limits::SETS as usize],
+            sets: [BoundSet::NONE; limits::SETS as usize],
             dynamic: [DynamicBuffer::default(); MAX_DYNAMIC],
             dynamic_end: 0,
             constants: [0; limits::PUSH_CONSTANT_BYTES as usize],
             constants_end: 0,
             pushed: None,
             push_set: [0; MAX_PUSH_SET],
+            push_size: 0,
             changed: true,
             written: None,
         }
@@ -72,7 +75,7 @@ impl Bound {
         let Some(place) = self.sets.get_mut(index) else {
             return;
         };
-        *place = set.address();
+        *place = set.bound();
         if self.pushed == Some(index) {
             self.pushed = None;
         }
@@ -111,12 +114,22 @@ impl Bound {
     }
 
     /// The memory of the pushed set of a layout, to write descriptors into.
-    fn push_memory(&mut self, index: usize) -> &mut [u8; MAX_PUSH_SET] {
+    fn push_memory(&mut self, index: usize, layout: &Layout) -> &mut [u8] {
+        let size = (layout.size() as usize).min(MAX_PUSH_SET);
         if self.pushed != Some(index) {
             self.pushed = Some(index);
-            self.push_set = [0; MAX_PUSH_SET];
+            self.push_set.fill(0);
         }
-        &mut self.push_set
+        self.push_size = size;
+        let memory = &mut self.push_set[..size];
+        // SAFETY: exclusive memory of that size.
+        unsafe { layout.initialise(memory.as_mut_ptr(), size as u32) };
+        memory
+    }
+
+    /// The pushed set's memory.
+    pub(super) fn pushed_memory(&self) -> &[u8] {
+        &self.push_set[..self.push_size]
     }
 }
 
@@ -219,7 +232,7 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
             let Some(set_layout) = layout.set(set) else {
                 return Ok(());
             };
-            let memory = this.bound.push_memory(set as usize);
+            let memory = this.bound.push_memory(set as usize, set_layout);
             for write in entry::slice(writes, count) {
                 set_layout.write(memory, &mut [], write);
             }
@@ -242,10 +255,10 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template(
         record("vkCmdPushDescriptorSetWithTemplateKHR", buffer, |this| {
             let layout = object::get::<PipelineLayout>(layout);
             let template = object::get::<UpdateTemplate>(template);
-            if layout.set(set).is_none() {
+            let Some(set_layout) = layout.set(set) else {
                 return Ok(());
-            }
-            let memory = this.bound.push_memory(set as usize);
+            };
+            let memory = this.bound.push_memory(set as usize, set_layout);
             template.write(memory, &mut [], data.cast());
             this.bound.changed = true;
             Ok(())

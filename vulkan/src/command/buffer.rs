@@ -7,6 +7,7 @@ use std::sync::Arc;
 use agx_hw::cdm::Record;
 use ash::vk;
 
+use super::binding_table::Late;
 use super::bound::Bound;
 use super::chunk::{Memory, Piece, Use};
 use super::pool::CommandPool;
@@ -33,6 +34,8 @@ pub(crate) struct CommandBuffer {
     stream: Stream,
     pub(super) segments: HostVec<Segment>,
     pub(super) bound: Bound,
+    /// Tables to be gathered once more when it is submitted.
+    pub(super) late: HostVec<Late>,
     /// Device memory for workgroup variables of its dispatches, which run one after the other.
     pub(super) workgroup_memory: Option<(u64, u64)>,
 }
@@ -55,6 +58,7 @@ impl CommandBuffer {
             stream: Stream::default(),
             segments: host.vec(),
             bound: Bound::default(),
+            late: host.vec(),
             workgroup_memory: None,
         }
     }
@@ -62,6 +66,18 @@ impl CommandBuffer {
     /// What a queue executes, in order; each waits for all before it.
     pub(crate) fn segments(&self) -> &[Segment] {
         &self.segments
+    }
+
+    /// Makes ready what depends on descriptors as they are at the time of a submit.
+    ///
+    /// # Safety
+    /// The command buffer is being submitted, and the sets that it uses live.
+    pub(crate) unsafe fn prepare(&self) {
+        for late in &self.late {
+            // SAFETY: the caller's promise; who changes descriptors of what is pending may change
+            // only those that nothing uses.
+            unsafe { late.gather() };
+        }
     }
 
     pub(super) fn device<'a>(&self) -> &'a Device {
@@ -87,12 +103,16 @@ impl CommandBuffer {
         self.memory.keep(slice)
     }
 
-    /// Appends a record.
-    pub(super) fn push(&mut self, record: Record) -> VkResult {
-        let device = self.device();
-        let spare = &mut self.pool().spare;
-        let (memory, segments) = (&mut self.memory, &mut self.segments);
-        self.stream.push(device, memory, spare, segments, record)
+    /// Appends records, in one segment.
+    #[inline]
+    pub(super) fn push<const N: usize>(&mut self, records: [Record; N]) -> VkResult {
+        if !self.stream.has_room(N) {
+            let device = self.device();
+            let spare = &mut self.pool().spare;
+            let (memory, segments) = (&mut self.memory, &mut self.segments);
+            self.stream.make_room(device, memory, spare, segments)?;
+        }
+        self.stream.push(records)
     }
 
     /// Ends the segment: what follows is another command of the submit.
@@ -112,6 +132,7 @@ impl CommandBuffer {
         self.segments.clear();
         self.memory.reset(spare);
         self.bound = Bound::default();
+        self.late.clear();
         self.workgroup_memory = None;
     }
 }
@@ -126,20 +147,34 @@ pub(super) unsafe fn record(
     buffer: vk::CommandBuffer,
     body: impl FnOnce(&mut CommandBuffer) -> VkResult,
 ) {
-    entry::guard(name, || {
-        // SAFETY: the caller's promise.
-        let this = unsafe { object::get_mut::<CommandBuffer>(buffer) };
-        if this.failed.is_some() {
-            return;
-        }
+    // SAFETY: the caller's promise.
+    let Ok(Some(this)) = (unsafe { object::find_optional_mut::<CommandBuffer>(buffer) }) else {
+        return no_command_buffer(name, buffer);
+    };
+    if this.failed.is_some() {
+        return;
+    }
+    // A panic, too, must keep the command buffer from being executed.
+    let result = entry::try_guard(name, || {
         if debug::has(Flags::CMD) {
-            debug::print(&format_args!("{buffer:?} {name}"));
+            print(name, buffer);
         }
-        // A panic, too, must keep the command buffer from being executed.
-        let result = entry::try_guard(name, || body(this));
-        if result != vk::Result::SUCCESS {
-            this.failed = Some(result);
-        }
+        body(this)
+    });
+    if result != vk::Result::SUCCESS {
+        this.failed = Some(result);
+    }
+}
+
+#[cold]
+fn print(name: &'static str, buffer: vk::CommandBuffer) {
+    debug::print(&format_args!("{buffer:?} {name}"));
+}
+
+#[cold]
+fn no_command_buffer(name: &'static str, buffer: vk::CommandBuffer) {
+    entry::guard(name, || {
+        debug::error(&format_args!("{name}: {buffer:?} is no command buffer"));
     });
 }
 

@@ -99,10 +99,11 @@ impl Memory {
         }
     }
 
-    /// A piece of memory whose address is a multiple of `align`, at most a page.
+    /// A piece of memory whose address is a multiple of `align`, a power of two of at most a page.
     ///
     /// # Errors
     /// When there is no memory.
+    #[inline]
     pub(super) fn take(
         &mut self,
         gpu: &Arc<Gpu>,
@@ -111,9 +112,10 @@ impl Memory {
         size: usize,
         align: u64,
     ) -> VkResult<Piece> {
+        debug_assert!(align.is_power_of_two());
         let open = &mut self.open[what as usize];
         if let Some(open) = open {
-            let skip = open.address.next_multiple_of(align) - open.address;
+            let skip = open.address.wrapping_neg() & (align - 1);
             if skip + size as u64 <= open.left {
                 // SAFETY: inside the chunk.
                 let cpu = unsafe { open.cpu.add(skip as usize) };
@@ -129,6 +131,19 @@ impl Memory {
                 return Ok(piece);
             }
         }
+        self.take_more(gpu, spare, what, size, align)
+    }
+
+    /// [`Memory::take`] when the open chunk has no room.
+    #[cold]
+    fn take_more(
+        &mut self,
+        gpu: &Arc<Gpu>,
+        spare: &mut Spare,
+        what: Use,
+        size: usize,
+        align: u64,
+    ) -> VkResult<Piece> {
         if size as u64 > CHUNK / 2 {
             return self.take_large(gpu, what, size, align);
         }

@@ -5,6 +5,8 @@
 //! launch program that publishes them, and a launch in the stream (launch, 1). Record and launch
 //! program are used again while nothing that they depend on changes.
 
+use std::sync::Arc;
+
 use agx_compiler::binary::Pointer;
 use agx_hw::cdm::{Barrier, Geometry, Grid, IndirectAddress, Launch, MAX_GROUPS, Record};
 use agx_hw::root::{RECORD_ALIGN, THREADGROUP_ROOT};
@@ -121,42 +123,46 @@ impl CommandBuffer {
                 local: program.local,
             },
         };
-        self.push(Record::Launch(Launch::new(launcher, geometry)))?;
-        self.push(Record::Barrier(Barrier::FULL))
+        self.push([
+            Record::Launch(Launch::new(launcher, geometry)),
+            Record::Barrier(Barrier::FULL),
+        ])
     }
 
     /// Writes a root record and a launch program for the bound state.
     fn write_launcher(
         &mut self,
-        program: &Program,
+        program: &Arc<Program>,
         groups: Groups,
         base: [u32; 3],
     ) -> VkResult<LauncherAddress> {
-        let pointers = &program.pointers;
-        let uses = |pointer| pointers.contains(&pointer);
-        let constants = match uses(Pointer::PushConstants) {
+        let (pointers, uses) = (&program.pointers, &program.uses);
+        let constants = match uses.push_constants {
             true => self.bound.constants().len(),
             false => 0,
         };
-        let dynamic = match uses(Pointer::DynamicBuffers) {
+        let dynamic = match uses.dynamic_buffers {
             true => self.bound.dynamic().len(),
             false => 0,
         };
         let pushed = match self.bound.pushed {
-            Some(set) if uses(Pointer::DescriptorSet(set as u8)) => self.bound.push_set.len(),
+            Some(set) if uses.set(set) => self.bound.pushed_memory().len(),
             _ => 0,
         };
         let places = Places::new(pointers.len(), constants, dynamic, pushed);
-        let workgroup_memory = match uses(Pointer::WorkgroupBuffer) {
+        let workgroup_memory = match uses.workgroup_buffer {
             true => self.workgroup_memory(program, groups)?,
             false => 0,
         };
+        let (textures, samplers) = self.binding_tables(program)?;
         let piece = self.take(Use::Data, places.end, RECORD_ALIGN)?;
         let at = |offset: usize| piece.address + offset as u64;
         // SAFETY: just taken.
         let bytes = unsafe { piece.bytes() };
         for (pointer, word) in pointers.iter().zip(bytes.chunks_exact_mut(8)) {
             let value = match *pointer {
+                Pointer::TextureTable => textures,
+                Pointer::SamplerTable => samplers,
                 Pointer::WorkgroupCounts => match groups {
                     Groups::Direct(_) => at(places.counts),
                     Groups::Indirect(address) => address,
@@ -170,7 +176,8 @@ impl CommandBuffer {
                     at(places.pushed)
                 }
                 Pointer::DescriptorSet(set) => {
-                    self.bound.sets.get(usize::from(set)).copied().unwrap_or(0)
+                    let set = self.bound.sets.get(usize::from(set));
+                    set.map_or(0, |set| set.address)
                 }
                 Pointer::Unused => 0,
             };
@@ -187,13 +194,13 @@ impl CommandBuffer {
         for (buffer, to) in self.bound.dynamic().iter().zip(table) {
             to.copy_from_slice(&buffer.descriptor());
         }
-        bytes[places.pushed..].copy_from_slice(&self.bound.push_set[..pushed]);
+        bytes[places.pushed..].copy_from_slice(&self.bound.pushed_memory()[..pushed]);
         let launcher = self.put_launcher(program, piece.address)?;
-        let counted = uses(Pointer::WorkgroupCounts) || uses(Pointer::WorkgroupBuffer);
+        let counted = uses.workgroup_counts || uses.workgroup_buffer;
         self.bound.remember(Written {
             launcher,
             groups: counted.then_some(groups),
-            base: uses(Pointer::BaseWorkgroup).then_some(base),
+            base: uses.base_workgroup.then_some(base),
         });
         Ok(launcher)
     }

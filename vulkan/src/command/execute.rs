@@ -19,7 +19,12 @@ pub(crate) unsafe extern "system" fn cmd_execute_commands(
         record("vkCmdExecuteCommands", buffer, |this| {
             this.cut(None)?;
             for secondary in entry::slice(secondaries, count) {
-                let segments = object::get::<CommandBuffer>(*secondary).segments();
+                let secondary = object::get::<CommandBuffer>(*secondary);
+                this.late
+                    .try_reserve(secondary.late.len())
+                    .map_err(|_| OUT_OF_HOST)?;
+                this.late.extend(secondary.late.iter().cloned());
+                let segments = secondary.segments();
                 this.segments
                     .try_reserve(segments.len())
                     .map_err(|_| OUT_OF_HOST)?;

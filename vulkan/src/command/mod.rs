@@ -7,6 +7,7 @@
 //! chunk     memory for what is recorded
 //! stream    records, and where one segment ends and the next begins
 //! segment   what a queue takes
+//! binding_table  what the texture unit reads
 //! bound     pipelines, descriptor sets, push constants: what dispatches use
 //! dispatch  root records, launch programs, launches
 //! transfer  copies and fills of buffers, by the driver's own shaders
@@ -20,6 +21,7 @@
 //! (launch, 8.5; HW): commands of a command buffer run one after the other, and Vulkan's barriers
 //! ask for nothing more.
 
+mod binding_table;
 mod bound;
 mod buffer;
 mod chunk;
@@ -33,6 +35,7 @@ mod segment;
 mod stream;
 mod transfer;
 
+pub(crate) use self::binding_table::BoundSet;
 pub(crate) use self::buffer::CommandBuffer;
 pub(crate) use self::segment::{Segment, Stamp};
 

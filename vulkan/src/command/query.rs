@@ -19,7 +19,7 @@ impl CommandBuffer {
         // What came before may have reset the query: it must have reached memory.
         self.cut(None)?;
         // A timestamp is of a command, so there must be one.
-        self.push(agx_hw::cdm::Record::Barrier(agx_hw::cdm::Barrier::FULL))?;
+        self.push([agx_hw::cdm::Record::Barrier(agx_hw::cdm::Barrier::FULL)])?;
         self.cut(Some(pool.stamp(query)))
     }
 

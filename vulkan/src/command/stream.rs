@@ -26,42 +26,62 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// Appends a record, opening a segment if need be.
+    /// Whether there is room for so many records.
+    #[inline]
+    pub(super) fn has_room(&self, count: usize) -> bool {
+        // And for the barrier that opens a segment.
+        let end = self.used + Record::MAX_SIZE * count + BARRIER + TAIL;
+        self.chunk.is_some() && end <= CHUNK as usize
+    }
+
+    /// Goes on in another chunk.
     ///
     /// # Errors
-    /// When there is no memory or the record is not legal.
-    pub(super) fn push(
+    /// When there is no memory.
+    #[cold]
+    pub(super) fn make_room(
         &mut self,
         device: &Device,
         memory: &mut Memory,
         spare: &mut Spare,
         segments: &mut HostVec<Segment>,
-        what: Record,
     ) -> VkResult {
-        // With the barrier that opens a segment.
-        let most = BARRIER + Record::MAX_SIZE + TAIL;
-        if self.chunk.is_none() || self.used + most > CHUNK as usize {
-            self.close(segments, None)?;
-            self.chunk = Some(memory.take_chunk(&device.gpu, spare, Use::Stream)?);
-            self.used = 0;
-        }
+        self.close(segments, None)?;
+        self.chunk = Some(memory.take_chunk(&device.gpu, spare, Use::Stream)?);
+        self.used = 0;
+        Ok(())
+    }
+
+    /// Appends records for which there is room, opening a segment if need be.
+    ///
+    /// # Errors
+    /// When one is not legal.
+    #[inline]
+    pub(super) fn push<const N: usize>(&mut self, records: [Record; N]) -> VkResult {
         if self.start.is_none() {
             self.start = Some(self.used);
             // Code and launch programs were written by the CPU since the last segment
             // (launch, 8.5).
-            self.write(Record::Barrier(Barrier::FULL))?;
+            self.write([Record::Barrier(Barrier::FULL)])?;
         }
-        self.write(what)
+        self.write(records)
     }
 
-    fn write(&mut self, what: Record) -> VkResult {
+    #[inline]
+    fn write<const N: usize>(&mut self, records: [Record; N]) -> VkResult {
         let Some(chunk) = self.chunk else {
             unreachable!("records are written to a chunk");
         };
         // SAFETY: the chunk is of the command buffer that is being recorded; no other reference
         // lives.
-        let bytes = unsafe { chunk.bytes() };
-        self.used += what.pack(&mut bytes[self.used..]).map_err(record)?;
+        let mut rest = unsafe { chunk.bytes() }
+            .get_mut(self.used..)
+            .unwrap_or_default();
+        for what in &records {
+            let size = what.pack(rest).map_err(record)?;
+            rest = rest.split_at_mut(size).1;
+            self.used += size;
+        }
         Ok(())
     }
 
@@ -77,7 +97,7 @@ impl Stream {
         let (Some(chunk), Some(start)) = (self.chunk, self.start.take()) else {
             return Ok(());
         };
-        self.write(Record::Terminate)?;
+        self.write([Record::Terminate])?;
         crate::host::push(
             segments,
             Segment {

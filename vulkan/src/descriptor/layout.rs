@@ -4,13 +4,15 @@
 use ash::vk;
 use mesa_nir::{BindingKind, BindingLayout, Place};
 
-use super::write::{Cursor, DynamicBuffer, Target, write_set};
+use super::write::{Cursor, DynamicBuffer, Piece, Target, write_set};
 use super::{ALIGNMENT, DESCRIPTOR_SIZE, MAX_SET_BYTES};
 use crate::device::{self, Device};
 use crate::error::VkResult;
-use crate::host::{HostAllocator, HostVec};
+use crate::host::{self, HostAllocator, HostVec};
+use crate::image::descriptor::{SAMPLER_SIZE, STORAGE_SIZE, TEXEL_BUFFER_SIZE, TEXTURE_SIZE};
 use crate::object::{self, Object};
 use crate::physical_device::limits;
+use crate::sampler::Sampler;
 use crate::shared::Shared;
 use crate::{debug, entry};
 
@@ -34,12 +36,18 @@ impl std::ops::Deref for SetLayout {
 
 /// The bindings of a set.
 pub(crate) struct Layout {
-    /// By number.
+    /// By number. Small gaps between numbers are filled with bindings that have nothing.
     bindings: HostVec<Binding>,
+    /// How many of the first have their index as number.
+    direct: u32,
     /// Bytes of memory, with all elements that a variable binding can have.
     size: u32,
     /// Dynamic buffers.
     dynamic_count: u32,
+    /// Descriptors of immutable samplers.
+    immutable: HostVec<[u8; SAMPLER_SIZE]>,
+    /// Whether images or samplers may be written after the set is bound.
+    late: bool,
 }
 
 /// A binding.
@@ -48,13 +56,63 @@ pub(crate) struct Binding {
     pub(crate) number: u32,
     pub(crate) kind: Kind,
     pub(crate) descriptor_type: vk::DescriptorType,
+    /// The same for buffers in the set's memory, [`NO_TYPE`] for all others.
+    pub(crate) in_set: vk::DescriptorType,
     /// Elements; bytes of an inline uniform block.
     pub(crate) count: u32,
     /// Where the first is: an offset in the set's memory, or an index of a dynamic buffer.
     pub(crate) start: u32,
     /// A set may have fewer elements.
     pub(crate) variable: bool,
+    /// Where its immutable samplers begin in the layout's list, if it has any.
+    immutable: u32,
 }
+
+impl Binding {
+    /// What is at a number that the application gave no binding.
+    fn nothing(number: u32) -> Binding {
+        Binding {
+            number,
+            kind: Kind::Absent,
+            descriptor_type: NO_TYPE,
+            in_set: NO_TYPE,
+            count: 0,
+            start: 0,
+            variable: false,
+            immutable: 0,
+        }
+    }
+
+    /// All its elements.
+    fn all(&self) -> Piece {
+        Piece {
+            kind: self.kind,
+            start: self.start,
+            count: self.count,
+        }
+    }
+}
+
+/// Adds bindings that have nothing to a sorted list where numbers are missing, as long as its
+/// memory reaches.
+fn fill_gaps(all: &mut HostVec<Binding>) {
+    let mut next = 0;
+    for at in 0..all.len() {
+        let number = all[at].number;
+        if number.saturating_sub(next) as usize > all.capacity() - all.len() {
+            break;
+        }
+        all.extend((next..number).map(Binding::nothing));
+        next = number.saturating_add(1);
+    }
+    all.sort_unstable_by_key(|binding| binding.number);
+}
+
+/// What no descriptor is.
+const NO_TYPE: vk::DescriptorType = vk::DescriptorType::from_raw(-1);
+
+/// Most bindings that are added to a layout so that numbers can be indices.
+const MOST_FILLED: usize = 32;
 
 /// How descriptors are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +123,21 @@ pub(crate) enum Kind {
     Dynamic,
     /// Bytes, in the set's memory.
     Inline,
-    /// Not at all: images, samplers, texel buffers and what else this driver does not have.
+    /// An image that is sampled, in the set's memory as all that follow.
+    Texture,
+    /// A sampler.
+    Sampler,
+    /// A sampler that the layout gives.
+    FixedSampler,
+    /// An image with its sampler.
+    Combined,
+    /// An image whose sampler the layout gives.
+    FixedCombined,
+    /// An image that is loaded from and stored to.
+    Storage,
+    /// A texel buffer.
+    TexelBuffer,
+    /// Not at all: what this driver does not have.
     Absent,
 }
 
@@ -76,16 +148,71 @@ impl Kind {
             vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC
             | vk::DescriptorType::STORAGE_BUFFER_DYNAMIC => Kind::Dynamic,
             vk::DescriptorType::INLINE_UNIFORM_BLOCK => Kind::Inline,
+            vk::DescriptorType::SAMPLED_IMAGE | vk::DescriptorType::INPUT_ATTACHMENT => {
+                Kind::Texture
+            }
+            vk::DescriptorType::SAMPLER => Kind::Sampler,
+            vk::DescriptorType::COMBINED_IMAGE_SAMPLER => Kind::Combined,
+            vk::DescriptorType::STORAGE_IMAGE => Kind::Storage,
+            vk::DescriptorType::UNIFORM_TEXEL_BUFFER | vk::DescriptorType::STORAGE_TEXEL_BUFFER => {
+                Kind::TexelBuffer
+            }
             _ => Kind::Absent,
         }
     }
 
+    /// The same where the layout gives the samplers.
+    fn fixed(self) -> Kind {
+        match self {
+            Kind::Sampler => Kind::FixedSampler,
+            Kind::Combined => Kind::FixedCombined,
+            other => other,
+        }
+    }
+
+    /// As a descriptor type says it, wherever samplers come from.
+    pub(super) fn plain(self) -> Kind {
+        match self {
+            Kind::FixedSampler => Kind::Sampler,
+            Kind::FixedCombined => Kind::Combined,
+            other => other,
+        }
+    }
+
     /// Bytes from one element to the next, in the set's memory.
+    #[inline]
     pub(crate) fn stride(self) -> u32 {
         match self {
             Kind::Buffer => DESCRIPTOR_SIZE,
             Kind::Inline => 1,
+            Kind::Texture => TEXTURE_SIZE as u32,
+            Kind::Sampler | Kind::FixedSampler => SAMPLER_SIZE as u32,
+            Kind::Combined | Kind::FixedCombined => (TEXTURE_SIZE + SAMPLER_SIZE) as u32,
+            Kind::Storage => STORAGE_SIZE as u32,
+            Kind::TexelBuffer => TEXEL_BUFFER_SIZE as u32,
             Kind::Dynamic | Kind::Absent => 0,
+        }
+    }
+
+    /// Whether its records are gathered into tables that the texture unit reads.
+    pub(crate) fn is_gathered(self) -> bool {
+        !matches!(
+            self,
+            Kind::Buffer | Kind::Dynamic | Kind::Inline | Kind::Absent
+        )
+    }
+
+    /// Whether both kinds are kept in the same memory, that of the set or that of the host.
+    pub(crate) fn lies_with(self, other: Kind) -> bool {
+        (self == Kind::Dynamic) == (other == Kind::Dynamic)
+    }
+
+    /// From the start of one element to that of the next, in bytes or dynamic buffers.
+    #[inline]
+    pub(crate) fn step(self) -> u32 {
+        match self {
+            Kind::Dynamic => 1,
+            _ => self.stride(),
         }
     }
 
@@ -147,9 +274,9 @@ impl Extent {
         let others = self.descriptors - kind.descriptors(count);
         let descriptors = u64::from(limits::DESCRIPTORS).saturating_sub(others);
         let most = match kind {
-            Kind::Buffer => descriptors.min(bytes / u64::from(DESCRIPTOR_SIZE)),
             Kind::Inline => bytes.min(u64::from(limits::INLINE_UNIFORM_BYTES)),
             Kind::Dynamic | Kind::Absent => descriptors,
+            _ => descriptors.min(bytes / u64::from(kind.stride())),
         };
         u32::try_from(most).unwrap_or(u32::MAX)
     }
@@ -180,6 +307,23 @@ unsafe fn bindings<'a>(
     listed.map(|(at, binding)| (*binding, flags.get(at).copied().unwrap_or_default()))
 }
 
+/// The immutable samplers of a binding; none where it has none.
+///
+/// # Safety
+/// The structure is valid for `'a`.
+unsafe fn immutable_samplers<'a>(
+    binding: &vk::DescriptorSetLayoutBinding<'a>,
+) -> &'a [vk::Sampler] {
+    // For other types the pointer is ignored.
+    match Kind::of(binding.descriptor_type) {
+        // SAFETY: the caller's promise.
+        Kind::Sampler | Kind::Combined if !binding.p_immutable_samplers.is_null() => unsafe {
+            entry::slice(binding.p_immutable_samplers, binding.descriptor_count)
+        },
+        _ => &[],
+    }
+}
+
 impl Layout {
     /// # Safety
     /// The structure is valid.
@@ -198,18 +342,58 @@ impl Layout {
             return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
         }
         let mut all = host.vec();
-        all.try_reserve_exact(info.binding_count as usize)
-            .map_err(|_| crate::host::OUT_OF_HOST)?;
+        let most = info.binding_count as usize + MOST_FILLED;
         // SAFETY: the caller's promise.
-        all.extend(unsafe { bindings(info) }.map(|(binding, flags)| Binding {
-            number: binding.binding,
-            kind: Kind::of(binding.descriptor_type),
-            descriptor_type: binding.descriptor_type,
-            count: binding.descriptor_count,
-            start: 0,
-            variable: flags.contains(vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT),
-        }));
+        let last = unsafe { bindings(info) }
+            .map(|(binding, _)| binding.binding)
+            .max();
+        let room = last.map_or(0, |last| most.min((last as usize).saturating_add(1)));
+        all.try_reserve_exact(room.max(info.binding_count as usize))
+            .map_err(|_| crate::host::OUT_OF_HOST)?;
+        let mut immutable = host.vec();
+        let mut late = false;
+        // SAFETY: the caller's promise.
+        for (binding, flags) in unsafe { bindings(info) } {
+            let mut kind = Kind::of(binding.descriptor_type);
+            // SAFETY: as above.
+            let samplers = unsafe { immutable_samplers(&binding) };
+            let first = immutable.len() as u32;
+            if !samplers.is_empty() {
+                kind = kind.fixed();
+                immutable
+                    .try_reserve(samplers.len())
+                    .map_err(|_| host::OUT_OF_HOST)?;
+                // SAFETY: as above.
+                immutable.extend(
+                    samplers
+                        .iter()
+                        .map(|sampler| unsafe { object::get::<Sampler>(*sampler).descriptor }),
+                );
+            }
+            late |=
+                flags.contains(vk::DescriptorBindingFlags::UPDATE_AFTER_BIND) && kind.is_gathered();
+            // There is room.
+            all.push(Binding {
+                number: binding.binding,
+                kind,
+                descriptor_type: binding.descriptor_type,
+                in_set: match kind {
+                    Kind::Buffer => binding.descriptor_type,
+                    _ => NO_TYPE,
+                },
+                count: binding.descriptor_count,
+                start: 0,
+                variable: flags.contains(vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT),
+                immutable: first,
+            });
+        }
         all.sort_unstable_by_key(|binding: &Binding| binding.number);
+        fill_gaps(&mut all);
+        let direct = all
+            .iter()
+            .zip(0..)
+            .take_while(|(binding, at)| binding.number == *at);
+        let direct = direct.count() as u32;
         let (mut size, mut dynamic_count) = (0, 0);
         for binding in &mut all {
             match binding.kind {
@@ -217,7 +401,7 @@ impl Layout {
                     binding.start = dynamic_count;
                     dynamic_count += binding.count;
                 }
-                Kind::Buffer | Kind::Inline | Kind::Absent => {
+                _ => {
                     binding.start = size;
                     // Fits: the sum was checked above.
                     size += binding.kind.bytes(binding.count) as u32;
@@ -226,14 +410,47 @@ impl Layout {
         }
         Ok(Layout {
             bindings: all,
+            direct,
             size,
             dynamic_count,
+            immutable,
+            late,
         })
+    }
+
+    /// Whether images or samplers may be written after the set is bound.
+    pub(crate) fn is_late(&self) -> bool {
+        self.late
+    }
+
+    /// Puts the immutable samplers into the memory of a new set, as far as it reaches.
+    ///
+    /// # Safety
+    /// The memory is valid for so many bytes and used by nobody else.
+    pub(crate) unsafe fn initialise(&self, memory: *mut u8, size: u32) {
+        for binding in &self.bindings {
+            let skip = match binding.kind {
+                Kind::FixedSampler => 0,
+                Kind::FixedCombined => TEXTURE_SIZE as u32,
+                _ => continue,
+            };
+            let samplers = self.immutable.iter().skip(binding.immutable as usize);
+            for (element, sampler) in samplers.take(binding.count as usize).enumerate() {
+                let start = binding.start + element as u32 * binding.kind.stride() + skip;
+                if start + SAMPLER_SIZE as u32 > size {
+                    break;
+                }
+                // SAFETY: inside the memory; the caller's promise.
+                unsafe {
+                    let to = memory.add(start as usize).cast::<[u8; SAMPLER_SIZE]>();
+                    to.write_unaligned(*sampler);
+                }
+            }
+        }
     }
 
     /// Bytes of a set's memory, a multiple of 16. Sets with fewer elements of a variable binding
     /// have less.
-    #[cfg(test)]
     pub(crate) fn size(&self) -> u32 {
         self.size
     }
@@ -253,22 +470,37 @@ impl Layout {
         self.dynamic_count
     }
 
-    /// The bindings, by number.
+    /// The bindings that the application listed, by number.
     #[cfg(test)]
-    pub(crate) fn bindings(&self) -> &[Binding] {
-        &self.bindings
+    pub(crate) fn bindings(&self) -> impl Iterator<Item = &Binding> {
+        let all = self.bindings.iter();
+        all.filter(|binding| binding.descriptor_type != NO_TYPE)
+    }
+
+    /// The first bindings whose index is their number and whose elements are all in memory of so
+    /// many bytes and dynamic buffers.
+    pub(super) fn whole(&self, size: u32, dynamic_count: u32) -> &[Binding] {
+        let direct = &self.bindings[..self.direct as usize];
+        if size >= self.size && dynamic_count >= self.dynamic_count {
+            return direct;
+        }
+        let fits = |binding: &&Binding| {
+            let room = match binding.kind {
+                Kind::Dynamic => dynamic_count,
+                _ => size,
+            };
+            binding.all().end() <= u64::from(room)
+        };
+        &direct[..direct.iter().take_while(fits).count()]
     }
 
     /// Starts at an element of a binding; nothing when there is no such binding.
     pub(super) fn cursor(&self, number: u32, element: u32) -> Option<Cursor<'_>> {
-        // Numbers are most often their own index.
-        let guess = self.bindings.get(number as usize);
-        let at = match guess {
-            Some(binding) if binding.number == number => number as usize,
-            _ => self
-                .bindings
-                .binary_search_by_key(&number, |binding| binding.number)
-                .ok()?,
+        let at = if number < self.direct {
+            number as usize
+        } else {
+            let found = self.bindings.binary_search_by_key(&number, |b| b.number);
+            found.ok()?
         };
         Some(Cursor::new(&self.bindings[at..], element))
     }
@@ -284,8 +516,10 @@ impl Layout {
         dynamic: &mut [DynamicBuffer],
         write: &vk::WriteDescriptorSet<'_>,
     ) {
+        let [size, count] = [memory.len(), dynamic.len()].map(|len| len.min(u32::MAX as usize));
+        let target = Target::new(self.whole(size as u32, count as u32), memory, dynamic);
         // SAFETY: exclusive memory; the caller's promise.
-        unsafe { write_set(self, Target::new(memory, dynamic), write) };
+        unsafe { write_set(self, &target, write) };
     }
 
     /// What the compiler must know, as the set of a number with its dynamic buffers from an index.
@@ -295,10 +529,21 @@ impl Layout {
         dynamic_start: u32,
     ) -> impl Iterator<Item = BindingLayout> {
         self.bindings.iter().filter_map(move |binding| {
-            let (place, kind) = match binding.kind {
-                Kind::Buffer => (Place::Set(set as u8), BindingKind::Buffer),
-                Kind::Inline => (Place::Set(set as u8), BindingKind::InlineUniform),
-                Kind::Dynamic => (Place::Dynamic, BindingKind::Buffer),
+            let place = match binding.kind {
+                Kind::Dynamic => Place::Dynamic,
+                _ => Place::Set(set as u8),
+            };
+            let kind = match binding.kind {
+                Kind::Buffer | Kind::Dynamic => BindingKind::Buffer,
+                Kind::Inline => BindingKind::InlineUniform,
+                Kind::Texture => BindingKind::Texture,
+                Kind::Sampler | Kind::FixedSampler => BindingKind::Sampler,
+                Kind::Combined | Kind::FixedCombined => BindingKind::CombinedImageSampler,
+                Kind::Storage => BindingKind::StorageImage,
+                Kind::TexelBuffer => match binding.descriptor_type {
+                    vk::DescriptorType::UNIFORM_TEXEL_BUFFER => BindingKind::UniformTexelBuffer,
+                    _ => BindingKind::StorageTexelBuffer,
+                },
                 Kind::Absent => return None,
             };
             let offset = match binding.kind {
@@ -310,7 +555,12 @@ impl Layout {
                 binding: binding.number,
                 place,
                 offset,
-                stride: DESCRIPTOR_SIZE,
+                stride: match binding.kind {
+                    Kind::Dynamic => DESCRIPTOR_SIZE,
+                    // The block is not an array.
+                    Kind::Inline => DESCRIPTOR_SIZE,
+                    other => other.stride(),
+                },
                 count: binding.count,
                 kind,
             })

@@ -39,6 +39,7 @@ impl DescriptorPool {
         host: HostAllocator,
         max_sets: u32,
         size: u64,
+        gathered: bool,
     ) -> VkResult<DescriptorPool> {
         let size = u32::try_from(size).map_err(|_| vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)?;
         let ranges = Ranges::new(host, size)?;
@@ -46,7 +47,12 @@ impl DescriptorPool {
             0 => None,
             _ => {
                 let align = u64::from(ALIGNMENT);
-                Some(device.gpu.allocate(Zone::Upload, size.into(), align)?)
+                // The CPU reads what it gathers.
+                let zone = match gathered {
+                    true => Zone::Scratch,
+                    false => Zone::Upload,
+                };
+                Some(device.gpu.allocate(zone, size.into(), align)?)
             }
         };
         Ok(DescriptorPool {
@@ -88,6 +94,8 @@ impl DescriptorPool {
                 size,
             },
         };
+        // SAFETY: the set's own memory, which nobody has yet.
+        unsafe { layout.initialise(memory.cpu, memory.size) };
         let set = DescriptorSet::new(layout.clone(), memory, dynamic, self.sets.len());
         let handle =
             object::create(self.host, set).inspect_err(|_| self.ranges.give_back(offset, size))?;
@@ -164,7 +172,10 @@ pub(crate) unsafe extern "system" fn create_descriptor_pool(
         unsafe {
             let device = object::get::<Device>(device);
             let host = device.allocator(allocator);
-            let made = DescriptorPool::new(device, host, (*info).max_sets, size(&*info))?;
+            let sizes = entry::slice((*info).p_pool_sizes, (*info).pool_size_count);
+            let gathered = sizes.iter().any(|size| Kind::of(size.ty).is_gathered());
+            let (most, size) = ((*info).max_sets, size(&*info));
+            let made = DescriptorPool::new(device, host, most, size, gathered)?;
             *pool = object::create(host, made)?;
         }
         Ok(())

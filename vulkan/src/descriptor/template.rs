@@ -4,7 +4,7 @@
 use ash::vk;
 
 use super::layout::{Kind, Layout, SetLayout};
-use super::write::{DynamicBuffer, Piece, Target, nowhere, write_strided};
+use super::write::{DynamicBuffer, Piece, Target, nowhere, too_few};
 use crate::device::{self, Device};
 use crate::entry;
 use crate::error::VkResult;
@@ -15,14 +15,40 @@ use crate::pipeline_layout::PipelineLayout;
 /// An update template, for sets or for push descriptors.
 pub(crate) struct UpdateTemplate {
     writes: HostVec<Write>,
+    /// Bytes, and dynamic buffers, of the smallest set that all writes fit into.
+    needs: [u64; 2],
 }
 
-/// One piece of an entry.
+/// Elements that follow one another in the set, and in the application's data with a stride: an
+/// entry, a part of one where it goes across bindings, or several entries.
 struct Write {
     piece: Piece,
     /// Where in the application's data its first element is.
     offset: usize,
     stride: usize,
+}
+
+impl Write {
+    /// Takes in the write that comes next, if the two are one.
+    fn join(&mut self, next: &Write) -> bool {
+        let (this, that) = (&mut self.piece, &next.piece);
+        let apart = next.offset.wrapping_sub(self.offset);
+        let stride = match this.kind {
+            // Bytes have no choice.
+            Kind::Inline => 1,
+            _ if this.count == 1 => apart,
+            _ => self.stride,
+        };
+        let joined = this.kind == that.kind
+            && this.end() == u64::from(that.start)
+            && stride.wrapping_mul(this.count as usize) == apart
+            && (that.count == 1 || stride == next.stride);
+        if joined {
+            this.count += that.count;
+            self.stride = stride;
+        }
+        joined
+    }
 }
 
 impl Object for UpdateTemplate {
@@ -67,11 +93,21 @@ impl UpdateTemplate {
                         .wrapping_add(stride.wrapping_mul(done as usize)),
                     stride,
                 };
-                host::push(&mut writes, write)?;
                 done += piece.count;
+                if !writes
+                    .last_mut()
+                    .is_some_and(|last: &mut Write| last.join(&write))
+                {
+                    host::push(&mut writes, write)?;
+                }
             }
         }
-        Ok(UpdateTemplate { writes })
+        let needs = [Kind::Buffer, Kind::Dynamic].map(|kind| {
+            let there = |write: &&Write| write.piece.kind.lies_with(kind);
+            let ends = writes.iter().filter(there).map(|write| write.piece.end());
+            ends.max().unwrap_or(0)
+        });
+        Ok(UpdateTemplate { writes, needs })
     }
 
     /// Writes into memory that is laid out like the template's set; for push descriptors, where
@@ -86,16 +122,45 @@ impl UpdateTemplate {
         data: *const u8,
     ) {
         // SAFETY: exclusive memory; the caller's promise.
-        unsafe { self.apply(Target::new(memory, dynamic), data) };
+        unsafe { self.apply(&Target::new(&[], memory, dynamic), data) };
     }
 
+    /// Writes when all is as it must be; whether it was. If not, some of the descriptors may be
+    /// written.
+    ///
+    /// There is no message in here and no panic.
+    ///
     /// # Safety
     /// As for [`UpdateTemplate::write`], and nobody else uses the descriptors.
-    pub(super) unsafe fn apply(&self, target: Target, data: *const u8) {
+    #[inline]
+    pub(super) unsafe fn apply_plain(&self, target: &Target, data: *const u8) -> bool {
+        let [bytes, buffers] = self.needs;
+        bytes <= target.end(Kind::Buffer)
+            && buffers <= target.end(Kind::Dynamic)
+            && self.writes.iter().all(|write| {
+                let from = data.wrapping_add(write.offset);
+                // SAFETY: in the memory; the caller's promise.
+                unsafe { target.put(write.piece, from, write.stride) }.is_ok()
+            })
+    }
+
+    /// Writes what has a place, with messages of what has not.
+    ///
+    /// # Safety
+    /// As for [`UpdateTemplate::write`], and nobody else uses the descriptors.
+    pub(super) unsafe fn apply(&self, target: &Target, data: *const u8) {
         for write in &self.writes {
+            if !target.has(write.piece) {
+                too_few(write.piece);
+                continue;
+            }
             let from = data.wrapping_add(write.offset);
-            // SAFETY: the caller's promise.
-            unsafe { write_strided(target, write.piece, from, write.stride) };
+            // SAFETY: in the memory; the caller's promise.
+            unsafe {
+                if let Err(wrong) = target.put(write.piece, from, write.stride) {
+                    wrong.stop();
+                }
+            }
         }
     }
 }

@@ -163,28 +163,36 @@ fn bindings_follow_one_another_by_number() {
     let inner = of(layout);
     let places: Vec<_> = inner
         .bindings()
-        .iter()
         .map(|binding| (binding.number, binding.start))
         .collect();
     assert_eq!(
         places,
-        [(0, 0), (2, 0), (3, 0), (5, 48), (7, 48), (9, 1), (400, 80)]
+        [
+            (0, 0),
+            (2, 1024),
+            (3, 0),
+            (5, 1072),
+            (7, 1072),
+            (9, 1),
+            (400, 1104)
+        ]
     );
-    assert_eq!((inner.size(), inner.dynamic_count()), (96, 3));
+    assert_eq!((inner.size(), inner.dynamic_count()), (1120, 3));
     let described: Vec<_> = inner
         .describe(1, 10)
         .map(|b| (b.binding, b.place, b.offset, b.kind))
         .collect();
-    use mesa_nir::BindingKind::{Buffer, InlineUniform};
+    use mesa_nir::BindingKind::{Buffer, InlineUniform, Sampler};
     use mesa_nir::Place::{Dynamic, Set};
     assert_eq!(
         described,
         [
-            (2, Set(1), 0, Buffer),
+            (0, Set(1), 0, Sampler),
+            (2, Set(1), 1024, Buffer),
             (3, Dynamic, 160, Buffer),
-            (7, Set(1), 48, InlineUniform),
+            (7, Set(1), 1072, InlineUniform),
             (9, Dynamic, 176, Buffer),
-            (400, Set(1), 80, Buffer),
+            (400, Set(1), 1104, Buffer),
         ]
     );
     // SAFETY: a live handle.
@@ -662,6 +670,227 @@ proptest! {
     }
 }
 
+/// An entry of a template: binding, first element, elements, place of its first element in the
+/// data, stride in the data; in infos or, for inline uniform blocks, bytes.
+type Entry = (u32, u32, u32, usize, usize);
+
+/// Infos in the data of a template.
+const DATA: usize = 64;
+
+fn layouts() -> impl Strategy<Value = Vec<Listed>> {
+    let ty = prop::sample::select(vec![STORAGE, STORAGE, UNIFORM, DYNAMIC, INLINE, SAMPLER]);
+    let numbers = prop::collection::btree_set(prop_oneof![8 => 0u32..12, 1 => 12u32..5000], 1..9);
+    let others = prop::collection::vec((ty, 0u32..5), 9);
+    (numbers, others).prop_map(|(numbers, others)| {
+        let listed = numbers.into_iter().zip(others);
+        let listed = listed.map(|(number, (ty, count))| {
+            let count = if ty == INLINE { 4 * count } else { count };
+            (number, ty, count, NONE)
+        });
+        listed.collect()
+    })
+}
+
+fn entries() -> impl Strategy<Value = Vec<(prop::sample::Index, Entry)>> {
+    let number = prop_oneof![1 => 0u32..12, 0 => Just(0)];
+    let entry = (number, 0u32..5, 0u32..9, 0usize..24, 0usize..5);
+    prop::collection::vec((any::<prop::sample::Index>(), entry), 1..8)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    /// A template does what its entries do as writes one after the other, whatever the layout, also
+    /// where they go beyond it.
+    #[test]
+    fn templates_do_what_writes_do(listed in layouts(), entries in entries(), near in any::<bool>()) {
+        let driver = Driver::new();
+        let layout = layout(&driver, &listed);
+        let sizes = [(STORAGE, 100), (UNIFORM, 100), (DYNAMIC, 100), (INLINE, 400)];
+        let pool = pool_with(&driver, 2, &sizes, 20);
+        let sets = allocate(&driver, pool, &[layout; 2], &[]).expect("room");
+        sets.iter().for_each(|set| clear(*set));
+        let buffers: Vec<_> = (1..=8u64).map(|at| buffer(at << 20, 4096 + at)).collect();
+        let infos: Vec<_> = (0..DATA).map(|at| vk::DescriptorBufferInfo {
+            buffer: *buffers.get(at % 9).unwrap_or(&vk::Buffer::null()),
+            offset: 16 * at as u64,
+            range: if at % 5 == 0 { vk::WHOLE_SIZE } else { 100 * at as u64 },
+        }).collect();
+        let size = size_of::<vk::DescriptorBufferInfo>();
+        let mut template = Vec::new();
+        // Where the last entry ended: entries that go on there may be joined.
+        let (mut next, mut next_data) = ((0, 0), 0);
+        for (which, (number, element, count, data, stride)) in entries {
+            let (listed_number, ty, ..) = listed[which.index(listed.len())];
+            let (number, element, data) = match (near, element) {
+                (true, 0..4) => (next.0, next.1, next_data),
+                _ => (if number == 11 { number } else { listed_number }, element, data),
+            };
+            let ty = listed.iter().find(|listed| listed.0 == number).map_or(ty, |listed| listed.1);
+            let count = count.min(((DATA - data.min(DATA - 1)) / stride.max(1)) as u32);
+            let data = data.min(DATA - 1);
+            let (unit, stride) = if ty == INLINE { (1, 0) } else { (size, stride) };
+            let (count, element) = if ty == INLINE { (4 * count, 4 * element) } else { (count, element) };
+            template.push(vk::DescriptorUpdateTemplateEntry {
+                dst_binding: number,
+                dst_array_element: element,
+                descriptor_count: count,
+                descriptor_type: ty,
+                offset: data * size,
+                stride: stride * unit,
+            });
+            let room = listed.iter().find(|listed| listed.0 == number).map_or(0, |listed| listed.2);
+            next = match element + count < room {
+                true => (number, element + count),
+                false => (number + 1, 0),
+            };
+            next_data = data + count as usize * stride;
+        }
+        let info = vk::DescriptorUpdateTemplateCreateInfo::default()
+            .descriptor_update_entries(&template)
+            .descriptor_set_layout(layout);
+        let start = infos.as_ptr().cast::<u8>();
+        // SAFETY: valid structures; the entries stay in the data.
+        unsafe {
+            let made = driver.device.create_descriptor_update_template(&info, None).expect("a template");
+            driver.device.update_descriptor_set_with_template(sets[0], made, start.cast());
+            driver.device.destroy_descriptor_update_template(made, None);
+        }
+        for entry in &template {
+            let picked: Vec<_> = (0..entry.descriptor_count as usize)
+                .filter_map(|at| infos.get((entry.offset + at * entry.stride) / size).copied())
+                .collect();
+            let write = vk::WriteDescriptorSet::default()
+                .dst_set(sets[1])
+                .dst_binding(entry.dst_binding)
+                .dst_array_element(entry.dst_array_element)
+                .descriptor_type(entry.descriptor_type);
+            // SAFETY: inside the data; valid structures.
+            unsafe {
+                let bytes = std::slice::from_raw_parts(start, size * DATA);
+                let bytes = &bytes[entry.offset..];
+                let bytes = &bytes[..bytes.len().min(entry.descriptor_count as usize)];
+                let mut block = vk::WriteDescriptorSetInlineUniformBlock::default().data(bytes);
+                let mut write = match entry.descriptor_type {
+                    INLINE => write.push_next(&mut block),
+                    _ => write.buffer_info(&picked),
+                };
+                write.descriptor_count = entry.descriptor_count;
+                driver.device.update_descriptor_sets(&[write], &[]);
+            }
+        }
+        // SAFETY: live sets that no one writes.
+        unsafe {
+            let of = |set| object::get::<DescriptorSet>(set).dynamic();
+            prop_assert_eq!(of(sets[0]), of(sets[1]));
+        }
+        prop_assert_eq!(bytes(sets[0]), bytes(sets[1]));
+        // SAFETY: live handles.
+        unsafe {
+            for buffer in buffers {
+                object::destroy::<Buffer>(global(), buffer);
+            }
+            driver.device.destroy_descriptor_pool(pool, None);
+            driver.device.destroy_descriptor_set_layout(layout, None);
+        }
+    }
+}
+
+#[test]
+fn bindings_are_found_by_number_alone_as_far_as_numbers_are_dense() {
+    let driver = Driver::new();
+    let whole = |listed: &[Listed], bytes: u32, dynamic: u32| {
+        let layout = layout(&driver, listed);
+        let numbers: Vec<_> = of(layout)
+            .whole(bytes, dynamic)
+            .iter()
+            .map(|b| b.number)
+            .collect();
+        // SAFETY: a live handle.
+        unsafe { driver.device.destroy_descriptor_set_layout(layout, None) };
+        numbers
+            .iter()
+            .zip(0..)
+            .for_each(|(number, at)| assert_eq!(*number, at));
+        numbers.len()
+    };
+    let gaps = [
+        (2, STORAGE, 3, NONE),
+        (5, DYNAMIC, 2, NONE),
+        (7, UNIFORM, 1, NONE),
+        (400, UNIFORM, 1, NONE),
+    ];
+    assert_eq!(whole(&gaps, 80, 2), 8);
+    // Not all of 7, of 5, of 2.
+    assert_eq!(whole(&gaps, 63, 2), 7);
+    assert_eq!(whole(&gaps, 80, 1), 5);
+    assert_eq!(whole(&gaps, 47, 2), 2);
+    assert_eq!(whole(&gaps, 0, 0), 2);
+    assert_eq!(whole(&[], 0, 0), 0);
+    assert_eq!(whole(&[(30, STORAGE, 1, NONE)], 16, 0), 31);
+    assert_eq!(whole(&[(u32::MAX, STORAGE, 1, NONE)], 16, 0), 0);
+    // Against the rules: no number can be its index.
+    assert_eq!(whole(&[(1, STORAGE, 1, NONE); 3], 48, 0), 0);
+}
+
+#[test]
+fn what_is_no_buffer_or_no_set_ends_a_call_and_writes_nothing() {
+    let driver = Driver::new();
+    let one = layout(&driver, &[(0, STORAGE, 4, NONE)]);
+    let pool = pool_with(&driver, 1, &[(STORAGE, 4)], 0);
+    let set = allocate(&driver, pool, &[one], &[]).expect("room")[0];
+    clear(set);
+    let good = buffer(0x1000, 64);
+    let bad = <vk::Buffer as vk::Handle>::from_raw(vk::Handle::as_raw(one));
+    let info = |buffer| vk::DescriptorBufferInfo {
+        buffer,
+        offset: 0,
+        range: vk::WHOLE_SIZE,
+    };
+    let (fine, wrong, mixed) = ([info(good)], [info(bad)], [info(good), info(bad)]);
+    let write = vk::WriteDescriptorSet::default()
+        .dst_set(set)
+        .descriptor_type(STORAGE);
+    let update = |writes: &[vk::WriteDescriptorSet<'_>]| {
+        // SAFETY: valid structures, but for a handle that is that of a live object of another kind.
+        unsafe { driver.device.update_descriptor_sets(writes, &[]) };
+    };
+    update(&[write.buffer_info(&wrong)]);
+    update(&[write.buffer_info(&wrong), write.buffer_info(&fine)]);
+    update(&[write
+        .dst_set(<vk::DescriptorSet as vk::Handle>::from_raw(
+            vk::Handle::as_raw(one),
+        ))
+        .buffer_info(&fine)]);
+    update(&[write.dst_set(vk::DescriptorSet::null()).buffer_info(&fine)]);
+    assert_eq!(bytes(set), [0; 64]);
+    update(&[
+        write.dst_array_element(2).buffer_info(&mixed),
+        write.buffer_info(&fine),
+    ]);
+    assert_eq!(
+        bytes(set),
+        [[0; 16], [0; 16], descriptor(0x1000, 64), [0; 16]].concat()
+    );
+    update(&[
+        write.buffer_info(&fine),
+        write.dst_array_element(1).buffer_info(&wrong),
+    ]);
+    let one_more = [
+        descriptor(0x1000, 64),
+        [0; 16],
+        descriptor(0x1000, 64),
+        [0; 16],
+    ];
+    assert_eq!(bytes(set), one_more.concat());
+    // SAFETY: live handles.
+    unsafe {
+        object::destroy::<Buffer>(global(), good);
+        driver.device.destroy_descriptor_pool(pool, None);
+        driver.device.destroy_descriptor_set_layout(one, None);
+    }
+}
+
 #[test]
 fn push_descriptors_are_written_into_any_memory() {
     let driver = Driver::new();
@@ -782,10 +1011,11 @@ fn every_refusal_of_host_memory_is_told_and_leaks_nothing() {
         |pool, _| unsafe { device.destroy_descriptor_pool(pool, None) },
     );
     assert!(failures >= 6, "{failures}");
+    // Two blocks with a gap between them, so that one entry becomes two writes.
     let entries = [vk::DescriptorUpdateTemplateEntry {
-        descriptor_count: 9,
-        descriptor_type: STORAGE,
-        stride: 24,
+        dst_binding: 8,
+        descriptor_count: 32,
+        descriptor_type: INLINE,
         ..Default::default()
     }];
     let info = vk::DescriptorUpdateTemplateCreateInfo::default()

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 //! Writing descriptors: no allocation, no lock, and nothing outside the memory of the set.
 
-use std::cell::UnsafeCell;
-
 use ash::vk;
 
 use super::DESCRIPTOR_SIZE;
 use super::layout::{Binding, Kind, Layout};
 use crate::buffer::Buffer;
+use crate::buffer_view::BufferView;
+use crate::image::ImageView;
+use crate::image::descriptor::TEXTURE_SIZE;
+use crate::object::{self, Object};
 use crate::physical_device::limits;
-use crate::{debug, entry, object};
+use crate::sampler::Sampler;
+use crate::{debug, entry};
 
 /// A buffer whose address is not final: an offset is added when its set is bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,131 +45,389 @@ impl DynamicBuffer {
     }
 }
 
-/// The memory of a set.
+/// The memory of a set, and the bindings in it that are found by their number alone.
+///
+/// Valid writes find everything here: this and an object's header are one cache line.
 #[derive(Clone, Copy)]
+#[repr(C)]
 pub(super) struct Target {
     bytes: *mut u8,
-    size: u32,
     dynamic: *mut DynamicBuffer,
+    /// The layout's bindings by number, as many as are all in the memory.
+    whole: *const Binding,
+    whole_count: u32,
+    size: u32,
     dynamic_count: u32,
 }
 
 impl Target {
-    pub(super) fn new(memory: &mut [u8], dynamic: &mut [DynamicBuffer]) -> Target {
-        Target {
-            bytes: memory.as_mut_ptr(),
-            size: u32::try_from(memory.len()).unwrap_or(u32::MAX),
-            dynamic: dynamic.as_mut_ptr(),
-            dynamic_count: u32::try_from(dynamic.len()).unwrap_or(u32::MAX),
+    /// Memory, and the bindings that [`Layout::whole`] says are in it; not all need be given.
+    pub(super) fn new(
+        whole: &[Binding],
+        memory: &mut [u8],
+        dynamic: &mut [DynamicBuffer],
+    ) -> Target {
+        // SAFETY: the slices are as long as they say, and exclusive.
+        unsafe {
+            Target::of_parts(
+                whole,
+                (memory.as_mut_ptr(), memory.len()),
+                (dynamic.as_mut_ptr(), dynamic.len()),
+            )
         }
     }
 
+    /// The same for pointers with their numbers of bytes and dynamic buffers.
+    ///
     /// # Safety
-    /// The memory has so many bytes, and is neither read nor written by others where it is used.
+    /// There are so many, and they are neither read nor written by others where the target is used.
+    /// The bindings live as long as the target is used.
     pub(super) unsafe fn of_parts(
-        bytes: *mut u8,
-        size: u32,
-        dynamic: &[UnsafeCell<DynamicBuffer>],
+        whole: &[Binding],
+        (bytes, size): (*mut u8, usize),
+        (dynamic, dynamic_count): (*mut DynamicBuffer, usize),
     ) -> Target {
         Target {
             bytes,
-            size,
-            dynamic: UnsafeCell::raw_get(dynamic.as_ptr()),
-            dynamic_count: dynamic.len() as u32,
+            dynamic,
+            whole: whole.as_ptr(),
+            whole_count: whole.len() as u32,
+            size: u32::try_from(size).unwrap_or(u32::MAX),
+            dynamic_count: u32::try_from(dynamic_count).unwrap_or(u32::MAX),
         }
     }
 
-    /// The memory of a piece; nothing when it is not all there.
-    fn bytes(&self, piece: Piece) -> Option<*mut u8> {
-        let bytes = u64::from(piece.count) * u64::from(piece.kind.stride());
-        let end = u64::from(piece.start) + bytes;
-        // SAFETY: inside the memory.
-        (end <= u64::from(self.size)).then(|| unsafe { self.bytes.add(piece.start as usize) })
+    /// The binding of this number, if all its elements are in the memory. Others may be there, too.
+    #[inline]
+    fn whole(&self, number: u32) -> Option<&Binding> {
+        // SAFETY: below the count, of bindings that live as long as the target is used.
+        (number < self.whole_count).then(|| unsafe { &*self.whole.add(number as usize) })
     }
 
-    /// The dynamic buffers of a piece; nothing when they are not all there.
-    fn dynamic(&self, piece: Piece) -> Option<*mut DynamicBuffer> {
-        let end = u64::from(piece.start) + u64::from(piece.count);
-        // SAFETY: inside the array.
-        (end <= u64::from(self.dynamic_count))
-            .then(|| unsafe { self.dynamic.add(piece.start as usize) })
+    /// Whether a piece is in the memory.
+    pub(super) fn has(&self, piece: Piece) -> bool {
+        piece.end() <= self.end(piece.kind)
     }
 
-    /// Writes buffers; a null one where `infos` gives none.
+    /// Where pieces of a kind must end.
+    pub(super) fn end(&self, kind: Kind) -> u64 {
+        match kind {
+            Kind::Dynamic => self.dynamic_count.into(),
+            Kind::Absent => u64::MAX,
+            _ => self.size.into(),
+        }
+    }
+
+    /// Where a piece begins: bytes, or a [`DynamicBuffer`].
     ///
     /// # Safety
-    /// What `infos` gives is valid.
-    unsafe fn put_buffers(
+    /// The piece is in the memory.
+    #[inline(always)]
+    unsafe fn place(&self, kind: Kind, start: u32) -> *mut u8 {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match kind {
+                Kind::Dynamic => self.dynamic.add(start as usize).cast(),
+                _ => self.bytes.add(start as usize),
+            }
+        }
+    }
+
+    /// Writes the elements of a piece from an application's array, whose elements need not be
+    /// aligned; the bytes of an inline uniform block follow one another.
+    ///
+    /// # Errors
+    /// A handle of another kind of object; what comes before it is written.
+    ///
+    /// # Safety
+    /// The piece is in the memory, and `from` is valid for its elements.
+    #[inline(always)]
+    pub(super) unsafe fn put(
         &self,
         piece: Piece,
-        infos: impl Iterator<Item = vk::DescriptorBufferInfo>,
-    ) {
-        match piece.kind {
-            Kind::Buffer => {
-                let Some(to) = self.bytes(piece) else {
-                    return too_few(piece);
-                };
-                for (at, info) in infos.take(piece.count as usize).enumerate() {
-                    // SAFETY: inside the piece, by take(); the caller's promise.
-                    unsafe {
-                        let (address, size) = locate(&info);
-                        let to = to.add(at * DESCRIPTOR_SIZE as usize).cast::<[u64; 2]>();
-                        to.write_unaligned([address.to_le(), u64::from(size).to_le()]);
-                    }
-                }
-            }
-            Kind::Dynamic => {
-                let Some(to) = self.dynamic(piece) else {
-                    return too_few(piece);
-                };
-                for (at, info) in infos.take(piece.count as usize).enumerate() {
-                    // SAFETY: as above.
-                    unsafe {
-                        let (address, size) = locate(&info);
-                        to.add(at).write(DynamicBuffer { address, size });
-                    }
-                }
-            }
-            Kind::Inline | Kind::Absent => {}
+        from: *const u8,
+        stride: usize,
+    ) -> Result<(), Wrong> {
+        // SAFETY: in the memory, the caller's promise.
+        unsafe {
+            let to = self.place(piece.kind, piece.start);
+            put(piece.kind, to, from, piece.count as usize, stride)
         }
     }
 
-    /// Copies the bytes of an inline uniform block.
+    /// Carries out a write as nearly all are: of one buffer that exists and is not huge, in a
+    /// binding that is all there. Whether it did.
+    ///
+    /// There is no message in here and no panic. This is the shortest way that checks everything:
+    /// nearly every comparison is with memory, and every one is a branch that is never taken.
     ///
     /// # Safety
-    /// `from` has `piece.count` bytes.
-    unsafe fn put_bytes(&self, piece: Piece, from: *const u8) {
-        let Some(to) = self.bytes(piece) else {
-            return too_few(piece);
+    /// As for [`write_set`].
+    #[inline(always)]
+    pub(super) unsafe fn write_one(&self, write: &vk::WriteDescriptorSet<'_>) -> bool {
+        let Some(binding) = self.whole(write.dst_binding) else {
+            return false;
         };
-        // SAFETY: inside the memory; the caller's promise.
-        unsafe { to.copy_from_nonoverlapping(from, piece.count as usize) };
+        let (element, info) = (write.dst_array_element, write.p_buffer_info);
+        if binding.in_set != write.descriptor_type
+            || element >= binding.count
+            || write.descriptor_count != 1
+            || info.is_null()
+        {
+            return false;
+        }
+        // SAFETY: the element is in the memory; the caller's promise.
+        unsafe {
+            let info = &*info;
+            let Ok(Some(buffer)) = object::find_optional::<Buffer>(info.buffer) else {
+                return false;
+            };
+            if info.offset > buffer.size {
+                return false;
+            }
+            let size = info.range.min(buffer.size - info.offset);
+            if size > u64::from(limits::STORAGE_BUFFER_RANGE) {
+                return false;
+            }
+            let to = self
+                .bytes
+                .add((binding.start + element * DESCRIPTOR_SIZE) as usize);
+            put_buffer(to, buffer.address.wrapping_add(info.offset), size as u32);
+        }
+        true
+    }
+
+    /// Carries out a write of buffers in a binding that is all there. Whether it did; if not, some
+    /// of the descriptors may be written.
+    ///
+    /// There is no message in here and no panic.
+    ///
+    /// # Safety
+    /// As for [`write_set`].
+    #[inline(never)]
+    pub(super) unsafe fn write_some(&self, write: &vk::WriteDescriptorSet<'_>) -> bool {
+        let Some(binding) = self.whole(write.dst_binding) else {
+            return false;
+        };
+        let (element, count) = (write.dst_array_element, write.descriptor_count);
+        let inside = u64::from(element) + u64::from(count) <= u64::from(binding.count);
+        let from = write.p_buffer_info.cast::<u8>();
+        if binding.descriptor_type != write.descriptor_type
+            || !inside
+            || from.is_null()
+            || !matches!(binding.kind, Kind::Buffer | Kind::Dynamic)
+        {
+            return false;
+        }
+        let piece = Piece {
+            kind: binding.kind,
+            start: binding.start + element * binding.kind.step(),
+            count,
+        };
+        let stride = size_of::<vk::DescriptorBufferInfo>();
+        // SAFETY: the elements are in the memory; the caller's promise.
+        unsafe { self.put(piece, from, stride) }.is_ok()
     }
 }
 
+/// Writes elements of a kind from an application's array.
+///
+/// # Errors
+/// The first handle of another kind of object; what comes before it is written.
+///
+/// # Safety
+/// There is room for so many elements, and `from` is valid for them.
+#[inline(always)]
+unsafe fn put(
+    kind: Kind,
+    to: *mut u8,
+    from: *const u8,
+    count: usize,
+    stride: usize,
+) -> Result<(), Wrong> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match kind {
+            Kind::Buffer => each(count, from, stride, |index, buffer| {
+                let to = to.add(DESCRIPTOR_SIZE as usize * index);
+                put_buffer(to, buffer.address, buffer.size);
+            }),
+            Kind::Dynamic => each(count, from, stride, |index, buffer| {
+                to.cast::<DynamicBuffer>().add(index).write(buffer);
+            }),
+            Kind::Inline => {
+                to.copy_from_nonoverlapping(from, count);
+                Ok(())
+            }
+            Kind::Absent | Kind::FixedSampler => Ok(()),
+            _ => put_objects(kind, to, from, count, stride),
+        }
+    }
+}
+
+/// Writes elements that are images, samplers or texel buffers.
+///
+/// # Errors
+/// As [`put`].
+///
+/// # Safety
+/// As [`put`].
+#[inline(never)]
+unsafe fn put_objects(
+    kind: Kind,
+    to: *mut u8,
+    from: *const u8,
+    count: usize,
+    stride: usize,
+) -> Result<(), Wrong> {
+    let step = kind.stride() as usize;
+    for index in 0..count {
+        let from = from.wrapping_add(index.wrapping_mul(stride));
+        // SAFETY: the caller's promise; handles are null or of live objects by the specification.
+        unsafe {
+            let to = to.add(index * step);
+            if kind == Kind::TexelBuffer {
+                let view = from.cast::<vk::BufferView>().read_unaligned();
+                copy_from(to, view, |view: &BufferView| &view.descriptor)?;
+                continue;
+            }
+            let info = from.cast::<vk::DescriptorImageInfo>().read_unaligned();
+            match kind {
+                Kind::Texture | Kind::FixedCombined => {
+                    copy_from(to, info.image_view, |view: &ImageView| &view.texture)?;
+                }
+                Kind::Sampler => {
+                    copy_from(to, info.sampler, |sampler: &Sampler| &sampler.descriptor)?;
+                }
+                Kind::Combined => {
+                    copy_from(to, info.image_view, |view: &ImageView| &view.texture)?;
+                    copy_from(to.add(TEXTURE_SIZE), info.sampler, |sampler: &Sampler| {
+                        &sampler.descriptor
+                    })?;
+                }
+                _ => copy_from(to, info.image_view, |view: &ImageView| &view.storage)?,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Does something with each buffer of an application's array.
+///
+/// # Errors
+/// The first handle that is not a buffer's.
+///
+/// # Safety
+/// `from` is valid for so many elements of [`vk::DescriptorBufferInfo`], aligned or not.
+#[inline(always)]
+unsafe fn each(
+    count: usize,
+    from: *const u8,
+    stride: usize,
+    mut run: impl FnMut(usize, DynamicBuffer),
+) -> Result<(), Wrong> {
+    for index in 0..count {
+        let info = from.wrapping_add(index.wrapping_mul(stride));
+        // SAFETY: the caller's promise.
+        let info = unsafe { info.cast::<vk::DescriptorBufferInfo>().read_unaligned() };
+        // SAFETY: as above.
+        run(index, unsafe { locate(&info) }?);
+    }
+    Ok(())
+}
+
+/// Writes a descriptor of a buffer.
+///
+/// # Safety
+/// There is room for one.
+#[inline(always)]
+unsafe fn put_buffer(to: *mut u8, address: u64, size: u32) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let to = to.cast::<u64>();
+        to.write_unaligned(address.to_le());
+        to.add(1).write_unaligned(u64::from(size).to_le());
+    }
+}
+
+/// What happens to descriptors that have no place in a set's memory: nothing, and a message.
 #[cold]
-fn too_few(piece: Piece) {
+pub(super) fn too_few(piece: Piece) {
     debug::error(&format_args!(
         "a set is too small for {} descriptors at {}: ignored",
         piece.count, piece.start
     ));
 }
 
-/// The address and size that a descriptor of a buffer gives.
+/// What a descriptor gives of a buffer, nothing for none.
+///
+/// # Errors
+/// The handle, when it is not a buffer's.
 ///
 /// # Safety
-/// The buffer is null or live.
-#[inline]
-unsafe fn locate(info: &vk::DescriptorBufferInfo) -> (u64, u32) {
+/// The handle is null or of a live object.
+#[inline(always)]
+unsafe fn locate(info: &vk::DescriptorBufferInfo) -> Result<DynamicBuffer, Wrong> {
     // SAFETY: the caller's promise.
-    let Some(buffer) = (unsafe { object::get_optional::<Buffer>(info.buffer) }) else {
-        return (0, 0);
+    let buffer = unsafe { object::find_optional::<Buffer>(info.buffer) };
+    let Some(buffer) = buffer.map_err(|_| Wrong::of(info.buffer))? else {
+        return Ok(DynamicBuffer::default());
     };
     let offset = info.offset.min(buffer.size);
     // VK_WHOLE_SIZE is more than any rest.
     let size = info.range.min(buffer.size - offset);
-    let size = size.min(u64::from(limits::STORAGE_BUFFER_RANGE)) as u32;
-    (buffer.address.wrapping_add(offset), size)
+    Ok(DynamicBuffer {
+        address: buffer.address.wrapping_add(offset),
+        size: size.min(u64::from(limits::STORAGE_BUFFER_RANGE)) as u32,
+    })
+}
+
+/// Writes the descriptor that an object has ready, zeros for none.
+///
+/// # Errors
+/// The handle, when it is of another kind of object.
+///
+/// # Safety
+/// There is room, and the handle is null or of a live object.
+#[inline(always)]
+unsafe fn copy_from<T: Object, const SIZE: usize>(
+    to: *mut u8,
+    handle: T::Handle,
+    descriptor: impl FnOnce(&T) -> &[u8; SIZE],
+) -> Result<(), Wrong> {
+    // SAFETY: the caller's promise.
+    let found = unsafe { object::find_optional::<T>(handle) };
+    let to = to.cast::<[u8; SIZE]>();
+    // SAFETY: as above.
+    unsafe {
+        match found.map_err(|_| Wrong::of(handle))? {
+            Some(found) => to.write_unaligned(*descriptor(found)),
+            None => to.write_unaligned([0; SIZE]),
+        }
+    }
+    Ok(())
+}
+
+/// A handle of another kind of object than a descriptor is of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wrong {
+    handle: u64,
+    kind: vk::ObjectType,
+}
+
+impl Wrong {
+    fn of<H: vk::Handle>(handle: H) -> Wrong {
+        Wrong {
+            handle: handle.as_raw(),
+            kind: H::TYPE,
+        }
+    }
+
+    /// Stops the entry point.
+    #[cold]
+    pub(super) fn stop(self) -> ! {
+        panic!("the handle {:#x} is no {:?}", self.handle, self.kind);
+    }
 }
 
 /// A place in a layout from which elements are counted, across bindings: what exceeds a binding
@@ -185,6 +446,13 @@ pub(super) struct Piece {
     pub(super) start: u32,
     /// Elements; bytes of an inline uniform block.
     pub(super) count: u32,
+}
+
+impl Piece {
+    /// Where it ends: an offset or an index, as its start is.
+    pub(super) fn end(&self) -> u64 {
+        u64::from(self.start) + u64::from(self.count) * u64::from(self.kind.step())
+    }
 }
 
 impl<'a> Cursor<'a> {
@@ -209,17 +477,13 @@ impl<'a> Cursor<'a> {
     /// The next elements of a kind, at most so many and at least one; nothing when there are none.
     pub(super) fn next(&mut self, kind: Kind, most: u32) -> Option<Piece> {
         let (found, room) = self.here()?;
-        if found != kind || most == 0 {
+        if found.plain() != kind.plain() || most == 0 {
             return None;
         }
         let binding = self.bindings.first()?;
-        let step = match kind {
-            Kind::Dynamic => 1,
-            Kind::Buffer | Kind::Inline | Kind::Absent => kind.stride(),
-        };
         let piece = Piece {
-            kind,
-            start: binding.start + self.element * step,
+            kind: found,
+            start: binding.start + self.element * found.step(),
             count: room.min(most),
         };
         self.element += piece.count;
@@ -238,12 +502,28 @@ pub(super) fn nowhere(binding: u32, element: u32, descriptor_type: vk::Descripto
 /// Carries out a write.
 ///
 /// # Safety
-/// The structure and what it refers to are valid, and nobody else uses the descriptors.
+/// The structure and what it refers to are valid, and nobody else uses the descriptors. The target
+/// is of this layout.
+#[inline]
 pub(super) unsafe fn write_set(
     layout: &Layout,
-    target: Target,
+    target: &Target,
     write: &vk::WriteDescriptorSet<'_>,
 ) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if !target.write_one(write) && !target.write_some(write) {
+            write_pieces(layout, target, write);
+        }
+    }
+}
+
+/// Carries out any write, binding by binding.
+///
+/// # Safety
+/// As for [`write_set`].
+#[inline(never)]
+unsafe fn write_pieces(layout: &Layout, target: &Target, write: &vk::WriteDescriptorSet<'_>) {
     let kind = Kind::of(write.descriptor_type);
     if kind == Kind::Absent {
         // There are no such objects, so that it can only be null descriptors.
@@ -253,60 +533,56 @@ pub(super) unsafe fn write_set(
     let Some(mut cursor) = layout.cursor(number, element) else {
         return nowhere(number, element, write.descriptor_type);
     };
-    // SAFETY: the caller's promise.
-    let inline = unsafe {
-        match kind {
-            Kind::Inline => {
-                match entry::find::<vk::WriteDescriptorSetInlineUniformBlock<'_>>(write.p_next) {
-                    Some(block) => entry::slice(block.p_data.cast::<u8>(), block.data_size),
-                    None => &[],
-                }
+    let (from, stride, total) = match kind {
+        Kind::Inline => {
+            type Block<'a> = vk::WriteDescriptorSetInlineUniformBlock<'a>;
+            // SAFETY: the caller's promise.
+            let block = unsafe { entry::find::<Block<'_>>(write.p_next) };
+            match block.filter(|block| !block.p_data.is_null()) {
+                Some(block) => (
+                    block.p_data.cast::<u8>(),
+                    1,
+                    write.descriptor_count.min(block.data_size),
+                ),
+                None => return,
             }
-            _ => &[],
         }
+        Kind::Buffer | Kind::Dynamic => (
+            write.p_buffer_info.cast::<u8>(),
+            size_of::<vk::DescriptorBufferInfo>(),
+            write.descriptor_count,
+        ),
+        Kind::TexelBuffer => (
+            write.p_texel_buffer_view.cast::<u8>(),
+            size_of::<vk::BufferView>(),
+            write.descriptor_count,
+        ),
+        _ => (
+            write.p_image_info.cast::<u8>(),
+            size_of::<vk::DescriptorImageInfo>(),
+            write.descriptor_count,
+        ),
     };
-    let total = match kind {
-        Kind::Inline => write.descriptor_count.min(inline.len() as u32),
-        _ if write.p_buffer_info.is_null() => 0,
-        _ => write.descriptor_count,
-    };
+    if from.is_null() {
+        return;
+    }
     let mut done = 0;
     while done < total {
         let Some(piece) = cursor.next(kind, total - done) else {
             return nowhere(number, element.saturating_add(done), write.descriptor_type);
         };
-        // SAFETY: as many elements as the structure says; the caller's promise.
-        unsafe {
-            if kind == Kind::Inline {
-                target.put_bytes(piece, inline.as_ptr().add(done as usize));
-            } else {
-                let infos = write.p_buffer_info.add(done as usize);
-                let infos = entry::slice(infos, piece.count);
-                target.put_buffers(piece, infos.iter().copied());
+        if target.has(piece) {
+            let from = from.wrapping_add(stride * done as usize);
+            // SAFETY: as many elements as the structure says; the caller's promise.
+            unsafe {
+                if let Err(wrong) = target.put(piece, from, stride) {
+                    wrong.stop();
+                }
             }
+        } else {
+            too_few(piece);
         }
         done += piece.count;
-    }
-}
-
-/// Writes a piece from an application's array with a stride.
-///
-/// # Safety
-/// `from` is valid for the elements, or bytes of an inline uniform block.
-pub(super) unsafe fn write_strided(target: Target, piece: Piece, from: *const u8, stride: usize) {
-    // SAFETY: the caller's promise. Applications need not align what they point to.
-    unsafe {
-        match piece.kind {
-            Kind::Inline => target.put_bytes(piece, from),
-            Kind::Buffer | Kind::Dynamic => {
-                let info = |at: u32| {
-                    let info = from.wrapping_add((at as usize).wrapping_mul(stride));
-                    info.cast::<vk::DescriptorBufferInfo>().read_unaligned()
-                };
-                target.put_buffers(piece, (0..piece.count).map(info));
-            }
-            Kind::Absent => {}
-        }
     }
 }
 
@@ -314,9 +590,10 @@ pub(super) unsafe fn write_strided(target: Target, piece: Piece, from: *const u8
 ///
 /// # Safety
 /// Nobody else uses the descriptors.
+#[inline(never)]
 pub(super) unsafe fn copy_set(
-    source: (&Layout, Target),
-    target: (&Layout, Target),
+    source: (&Layout, &Target),
+    target: (&Layout, &Target),
     copy: &vk::CopyDescriptorSet<'_>,
 ) {
     let cursors = (
@@ -336,25 +613,28 @@ pub(super) unsafe fn copy_set(
             return bad_copy(copy);
         };
         left -= count;
+        if !source.1.has(read) || !target.1.has(written) {
+            return bad_copy(copy);
+        }
         // SAFETY: inside the memory of either set; the two may be one.
         unsafe {
-            match kind {
-                Kind::Buffer | Kind::Inline => {
-                    let (Some(read), Some(to)) = (source.1.bytes(read), target.1.bytes(written))
-                    else {
-                        return bad_copy(copy);
-                    };
-                    to.copy_from(read, count as usize * kind.stride() as usize);
-                }
+            let from = source.1.place(kind, read.start);
+            let to = target.1.place(kind, written.start);
+            match written.kind {
                 Kind::Dynamic => {
-                    let (Some(read), Some(to)) =
-                        (source.1.dynamic(read), target.1.dynamic(written))
-                    else {
-                        return bad_copy(copy);
-                    };
-                    to.copy_from(read, count as usize);
+                    let to = to.cast::<DynamicBuffer>();
+                    to.copy_from(from.cast(), count as usize);
                 }
-                Kind::Absent => {}
+                Kind::Absent | Kind::FixedSampler => {}
+                // The sampler stays the layout's.
+                Kind::FixedCombined => {
+                    let step = written.kind.stride() as usize;
+                    for element in 0..count as usize {
+                        let from = from.add(element * step);
+                        to.add(element * step).copy_from(from, TEXTURE_SIZE);
+                    }
+                }
+                kind => to.copy_from(from, count as usize * kind.stride() as usize),
             }
         }
     }

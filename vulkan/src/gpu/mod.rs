@@ -185,7 +185,8 @@ impl Gpu {
     /// [`vk::Result::ERROR_OUT_OF_DEVICE_MEMORY`].
     pub(crate) fn bounds_pages(self: &Arc<Self>) -> VkResult<[Bo; 2]> {
         Ok([
-            Bo::at(self, Zone::Upload, ZERO_PAGE..SINK_PAGE)?,
+            // Coherent loads are atomics that add nothing, and need pages that may be written.
+            Bo::at(self, Zone::Scratch, ZERO_PAGE..SINK_PAGE)?,
             Bo::at(self, Zone::WriteCombined, SINK_PAGE..BOUNDS_PAGES.end)?,
         ])
     }

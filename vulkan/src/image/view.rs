@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! VkImageView: its descriptors, made when it is.
 
+use std::ptr::NonNull;
+
 use agx_hw::format::{Format, Source, StoreFrom, Swizzle};
 use agx_hw::layout::{Memory, Samples, Tiled};
 use agx_hw::texture::Multisample;
@@ -17,10 +19,23 @@ use crate::object::{self, Object};
 
 /// A view of an image.
 pub(crate) struct ImageView {
+    /// The image, which lives as long as its views are used.
+    image: NonNull<Image>,
+    /// What it shows of it: formats of the hardware, one for each plane of an attachment.
+    pub(crate) format: Format,
+    /// The first level.
+    pub(crate) level: u32,
+    /// The first layer, or slice of an image of three dimensions.
+    pub(crate) layer: u32,
+    /// Layers or slices.
+    pub(crate) layers: u32,
+    /// As Vulkan says it.
+    pub(crate) vulkan_format: vk::Format,
+
     /// As shaders sample it.
     pub(crate) texture: [u8; TEXTURE_SIZE],
-    /// As shaders load and store it; nothing for formats that cannot be stored.
-    pub(crate) storage: Option<[u8; STORAGE_SIZE]>,
+    /// As shaders load and store it; zeros for formats that cannot be stored.
+    pub(crate) storage: [u8; STORAGE_SIZE],
 }
 
 impl Object for ImageView {
@@ -40,6 +55,18 @@ struct Shown {
 }
 
 impl ImageView {
+    /// The image.
+    pub(crate) fn image(&self) -> &Image {
+        // SAFETY: "image must not be destroyed while a view of it is used" (Vulkan 1.3, 12.5).
+        unsafe { self.image.as_ref() }
+    }
+
+    /// Width and height of the first level.
+    pub(crate) fn extent(&self) -> [u32; 2] {
+        let [width, height, _] = self.image().description.level_extent(self.level);
+        [width, height]
+    }
+
     /// # Errors
     /// When there cannot be such a view.
     fn new(image: &Image, info: &vk::ImageViewCreateInfo<'_>) -> VkResult<ImageView> {
@@ -97,18 +124,34 @@ impl ImageView {
             return Err(refused(&"levels or layers that the image has not"));
         }
         let extents = extents(image, shown);
-        let texture_record = texture_record(image, plane, shown)?;
+        let record = texture_record(image, plane, shown)?;
         let storage = match format::stores(format) {
-            true => Some(descriptor::storage(
-                &texture_record,
-                extents,
-                &store_record(image, plane, shown)?,
-                addressing(image, plane, shown),
-            )),
-            false => None,
+            true => {
+                // Faces are layers for loads and stores.
+                let layers = match shown.kind {
+                    vk::ImageViewType::CUBE | vk::ImageViewType::CUBE_ARRAY => Shown {
+                        kind: vk::ImageViewType::TYPE_2D_ARRAY,
+                        ..shown
+                    },
+                    _ => shown,
+                };
+                descriptor::storage(
+                    &texture_record(image, plane, layers)?,
+                    extents,
+                    &store_record(image, plane, shown)?,
+                    addressing(image, plane, shown),
+                )
+            }
+            false => [0; STORAGE_SIZE],
         };
         Ok(ImageView {
-            texture: descriptor::texture(&texture_record, extents),
+            image: NonNull::from(image),
+            format,
+            level: shown.first_level,
+            layer: shown.first_layer,
+            layers: shown.layers,
+            vulkan_format: info.format,
+            texture: descriptor::texture(&record, extents),
             storage,
         })
     }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Features: what shaders and commands may use, and what the application turned on.
 //!
-//! Shaders' features are those of `SpirvOptions::apple9_compute`. What needs images or graphics is
-//! off.
+//! Shaders' features are those of `SpirvOptions::apple9_compute`. What needs graphics is off.
 
 use std::ffi::c_void;
 use std::fmt::Debug;
@@ -11,28 +10,32 @@ use std::mem::offset_of;
 use arrayvec::ArrayVec;
 use ash::vk::{self, StructureType as T};
 
-use super::PhysicalDevice;
 use crate::debug;
 use crate::entry;
 use crate::error::VkResult;
-use crate::object;
-use crate::quirks::Quirks;
 
 /// Most features in a structure: those of version 1.0.
 const MOST: usize = size_of::<vk::PhysicalDeviceFeatures>() / size_of::<vk::Bool32>();
 /// Bytes before the features in a structure of a chain.
 const HEADER: usize = size_of::<vk::BaseOutStructure<'_>>();
 
-fn vulkan10(quirks: Quirks) -> vk::PhysicalDeviceFeatures {
+fn vulkan10() -> vk::PhysicalDeviceFeatures {
     vk::PhysicalDeviceFeatures {
         robust_buffer_access: vk::TRUE,
         shader_uniform_buffer_array_dynamic_indexing: vk::TRUE,
         shader_storage_buffer_array_dynamic_indexing: vk::TRUE,
         shader_int64: vk::TRUE,
         shader_int16: vk::TRUE,
-        shader_storage_image_extended_formats: quirks
-            .contains(Quirks::CLAIM_STORAGE_FORMATS)
-            .into(),
+        image_cube_array: vk::TRUE,
+        sampler_anisotropy: vk::TRUE,
+        texture_compression_etc2: vk::TRUE,
+        texture_compression_astc_ldr: vk::TRUE,
+        texture_compression_bc: vk::TRUE,
+        shader_image_gather_extended: vk::TRUE,
+        shader_storage_image_extended_formats: vk::TRUE,
+        shader_storage_image_read_without_format: vk::TRUE,
+        shader_sampled_image_array_dynamic_indexing: vk::TRUE,
+        shader_storage_image_array_dynamic_indexing: vk::TRUE,
         ..Default::default()
     }
 }
@@ -55,8 +58,18 @@ fn vulkan12() -> vk::PhysicalDeviceVulkan12Features<'static> {
         storage_push_constant8: vk::TRUE,
         shader_float16: vk::TRUE,
         shader_int8: vk::TRUE,
-        // `descriptor_indexing` promises sampled images, too, and is off, and with it the extension;
-        // buffers have all of it.
+        // `descriptor_indexing` promises 500000 images of a stage, of which a table holds 128 at most,
+        // and is off, and with it the extension.
+        shader_uniform_texel_buffer_array_dynamic_indexing: vk::TRUE,
+        shader_storage_texel_buffer_array_dynamic_indexing: vk::TRUE,
+        shader_sampled_image_array_non_uniform_indexing: vk::TRUE,
+        shader_storage_image_array_non_uniform_indexing: vk::TRUE,
+        shader_uniform_texel_buffer_array_non_uniform_indexing: vk::TRUE,
+        shader_storage_texel_buffer_array_non_uniform_indexing: vk::TRUE,
+        descriptor_binding_sampled_image_update_after_bind: vk::TRUE,
+        descriptor_binding_storage_image_update_after_bind: vk::TRUE,
+        descriptor_binding_uniform_texel_buffer_update_after_bind: vk::TRUE,
+        descriptor_binding_storage_texel_buffer_update_after_bind: vk::TRUE,
         shader_uniform_buffer_array_non_uniform_indexing: vk::TRUE,
         shader_storage_buffer_array_non_uniform_indexing: vk::TRUE,
         descriptor_binding_uniform_buffer_update_after_bind: vk::TRUE,
@@ -80,6 +93,7 @@ fn vulkan12() -> vk::PhysicalDeviceVulkan12Features<'static> {
 
 fn vulkan13() -> vk::PhysicalDeviceVulkan13Features<'static> {
     vk::PhysicalDeviceVulkan13Features {
+        robust_image_access: vk::TRUE,
         inline_uniform_block: vk::TRUE,
         descriptor_binding_inline_uniform_block_update_after_bind: vk::TRUE,
         pipeline_creation_cache_control: vk::TRUE,
@@ -115,8 +129,8 @@ impl Flags {
         }
     }
 
-    fn of_version_10(quirks: Quirks) -> Flags {
-        let features = vulkan10(quirks);
+    fn of_version_10() -> Flags {
+        let features = vulkan10();
         // SAFETY: the structure consists of so many Booleans.
         unsafe {
             Flags::read((&raw const features).cast(), MOST, || {
@@ -190,10 +204,10 @@ macro_rules! copied {
 
 /// The features of a structure that may be in a chain.
 #[rustfmt::skip]
-fn supported(structure: vk::StructureType, quirks: Quirks) -> Option<Flags> {
+fn supported(structure: vk::StructureType) -> Option<Flags> {
     let (v11, v12, v13) = (vulkan11(), vulkan12(), vulkan13());
     Some(match structure {
-        T::PHYSICAL_DEVICE_FEATURES_2 => Flags::of_version_10(quirks),
+        T::PHYSICAL_DEVICE_FEATURES_2 => Flags::of_version_10(),
         T::PHYSICAL_DEVICE_VULKAN_1_1_FEATURES => {
             Flags::of(v11, offset_of!(vk::PhysicalDeviceVulkan11Features<'static>, _marker))
         }
@@ -356,22 +370,19 @@ impl Enabled {
     ///
     /// # Safety
     /// `info` is valid.
-    pub(crate) unsafe fn from_create_info(
-        physical: &PhysicalDevice,
-        info: &vk::DeviceCreateInfo<'_>,
-    ) -> VkResult<Enabled> {
+    pub(crate) unsafe fn from_create_info(info: &vk::DeviceCreateInfo<'_>) -> VkResult<Enabled> {
         let mut enabled = Enabled::default();
         // SAFETY: null or valid by the specification.
         if let Some(asked) = unsafe { info.p_enabled_features.as_ref() } {
             // SAFETY: of this structure.
             unsafe {
-                Flags::of_version_10(physical.quirks).check(std::ptr::from_ref(asked).cast())?;
+                Flags::of_version_10().check(std::ptr::from_ref(asked).cast())?;
             }
             enabled.robust_buffer_access = asked.robust_buffer_access != 0;
         }
         // SAFETY: the caller's promise.
         for link in unsafe { entry::chain(info.p_next) } {
-            let Some(flags) = supported(link.s_type, physical.quirks) else {
+            let Some(flags) = supported(link.s_type) else {
                 continue;
             };
             let link: *const c_void = std::ptr::from_ref(link).cast();
@@ -400,28 +411,26 @@ impl Enabled {
 
 /// vkGetPhysicalDeviceFeatures.
 pub(crate) unsafe extern "system" fn get_features(
-    physical: vk::PhysicalDevice,
+    _physical: vk::PhysicalDevice,
     features: *mut vk::PhysicalDeviceFeatures,
 ) {
     entry::guard("vkGetPhysicalDeviceFeatures", || {
         // SAFETY: valid by the specification.
-        unsafe { *features = vulkan10(object::get::<PhysicalDevice>(physical).quirks) };
+        unsafe { *features = vulkan10() };
     });
 }
 
 /// vkGetPhysicalDeviceFeatures2.
 pub(crate) unsafe extern "system" fn get_features2(
-    physical: vk::PhysicalDevice,
+    _physical: vk::PhysicalDevice,
     features: *mut vk::PhysicalDeviceFeatures2<'_>,
 ) {
     entry::guard("vkGetPhysicalDeviceFeatures2", || {
         // SAFETY: valid by the specification.
-        let quirks = unsafe { object::get::<PhysicalDevice>(physical).quirks };
-        // SAFETY: valid by the specification.
         for link in unsafe { entry::chain_mut(features.cast()) } {
             // SAFETY: links have the type that they name.
             unsafe {
-                if let Some(flags) = supported((*link).s_type, quirks) {
+                if let Some(flags) = supported((*link).s_type) {
                     flags.write(link.byte_add(HEADER).cast());
                 }
             }
@@ -439,14 +448,13 @@ mod tests {
             let (structure, feature) = flags.name(index);
             format!("{structure}.{feature}")
         };
-        let v10 = Flags::of_version_10(Quirks::empty());
+        let v10 = Flags::of_version_10();
         assert_eq!(name(&v10, 0), "PhysicalDeviceFeatures.robust_buffer_access");
         assert_eq!(
             name(&v10, MOST - 1),
             "PhysicalDeviceFeatures.inherited_queries"
         );
-        let v12 =
-            supported(T::PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, Quirks::empty()).expect("is there");
+        let v12 = supported(T::PHYSICAL_DEVICE_VULKAN_1_2_FEATURES).expect("is there");
         assert_eq!(
             name(&v12, 46),
             "PhysicalDeviceVulkan12Features.subgroup_broadcast_dynamic_id"
@@ -455,8 +463,7 @@ mod tests {
 
     #[test]
     fn what_is_there_may_be_asked_for_and_nothing_else() {
-        let v13 =
-            supported(T::PHYSICAL_DEVICE_VULKAN_1_3_FEATURES, Quirks::empty()).expect("is there");
+        let v13 = supported(T::PHYSICAL_DEVICE_VULKAN_1_3_FEATURES).expect("is there");
         let mut asked = vulkan13();
         let check = |asked: &vk::PhysicalDeviceVulkan13Features<'_>| {
             // SAFETY: the structure of these flags.
@@ -465,27 +472,5 @@ mod tests {
         assert_eq!(check(&asked), Ok(()));
         asked.dynamic_rendering = vk::TRUE;
         assert_eq!(check(&asked), Err(vk::Result::ERROR_FEATURE_NOT_PRESENT));
-    }
-
-    #[test]
-    fn storage_formats_are_claimed_where_they_must_be() {
-        let asked = vk::PhysicalDeviceFeatures {
-            shader_storage_image_extended_formats: vk::TRUE,
-            ..Default::default()
-        };
-        let of = |quirks| {
-            let flags = Flags::of_version_10(quirks);
-            let mut told = vk::PhysicalDeviceFeatures::default();
-            // SAFETY: the structure of these flags.
-            unsafe {
-                flags.write((&raw mut told).cast());
-                let asking = flags.check((&raw const asked).cast());
-                (told.shader_storage_image_extended_formats, asking)
-            }
-        };
-        let absent = Err(vk::Result::ERROR_FEATURE_NOT_PRESENT);
-        assert_eq!(of(Quirks::empty()), (vk::FALSE, absent));
-        assert_eq!(of(Quirks::CLAIM_GRAPHICS), (vk::FALSE, absent));
-        assert_eq!(of(Quirks::CLAIM_STORAGE_FORMATS), (vk::TRUE, Ok(())));
     }
 }

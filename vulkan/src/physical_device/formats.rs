@@ -12,7 +12,7 @@ use crate::image::{Description, Most, format};
 type Features = vk::FormatFeatureFlags2;
 
 /// Whether shaders reach images.
-const SHADERS: bool = false;
+const SHADERS: bool = true;
 
 /// Features of images of a format.
 fn image_features(format: vk::Format, tiling: vk::ImageTiling) -> Features {

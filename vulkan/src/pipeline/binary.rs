@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Binaries as bytes, and which bytes are binaries that are safe to launch.
 
-use agx_compiler::binary::{Pointer, Resource, ShaderBinary, Statistics};
+use agx_compiler::binary::{Pointer, Resource, SamplerSlot, ShaderBinary, Statistics, TextureSlot};
 use agx_hw::cdm::MAX_THREADS;
 use agx_hw::launcher::{
     MAX_POINTERS, MAX_PUBLICATIONS, MAX_SCRATCH, MAX_THREADGROUP_BYTES, MIN_POINTERS,
@@ -16,6 +16,11 @@ const CHECKSUM: usize = 32;
 /// Most bytes of code that are believed.
 const MAX_CODE: usize = 64 << 20;
 
+/// Most slots of a texture table: an index has 8 bits (isa-4, 1.2).
+const MAX_TEXTURES: usize = 256;
+/// Most slots of a sampler table: an index has 5 bits (isa-4, 1.2; HW).
+const MAX_SAMPLERS: usize = 32;
+
 /// A binary as bytes that [`decode`] takes for the same key only.
 pub(super) fn encode(key: &Key, binary: &ShaderBinary) -> Vec<u8> {
     let mut out = Writer(vec![0; CHECKSUM]);
@@ -24,6 +29,8 @@ pub(super) fn encode(key: &Key, binary: &ShaderBinary) -> Vec<u8> {
         workgroup_size,
         pointers,
         publications,
+        textures,
+        samplers,
         scratch_bytes,
         spill_bytes,
         threadgroup_bytes,
@@ -39,6 +46,24 @@ pub(super) fn encode(key: &Key, binary: &ShaderBinary) -> Vec<u8> {
         out.u16(pointer_code(*pointer));
     }
     out.u16(*publications);
+    out.u32(textures.len() as u32);
+    for slot in textures {
+        out.u32(slot.set.into());
+        out.u32(slot.offset);
+    }
+    out.u32(samplers.len() as u32);
+    for slot in samplers {
+        match slot {
+            SamplerSlot::Descriptor { set, offset } => {
+                out.u32((*set).into());
+                out.u32(*offset);
+            }
+            SamplerSlot::Fetch => {
+                out.u32(u32::MAX);
+                out.u32(0);
+            }
+        }
+    }
     out.u16(*scratch_bytes);
     out.u16(*spill_bytes);
     out.u32(*threadgroup_bytes);
@@ -81,6 +106,19 @@ fn parse(body: &[u8]) -> Option<ShaderBinary> {
     let workgroup_size = [from.u16()?, from.u16()?, from.u16()?];
     let pointers = from.list(2, |from| pointer(from.u16()?))?;
     let publications = from.u16()?;
+    let textures = from.list(8, |from| {
+        Some(TextureSlot {
+            set: u8::try_from(from.u32()?).ok()?,
+            offset: from.u32()?,
+        })
+    })?;
+    let samplers = from.list(8, |from| match (from.u32()?, from.u32()?) {
+        (u32::MAX, 0) => Some(SamplerSlot::Fetch),
+        (set, offset) => Some(SamplerSlot::Descriptor {
+            set: u8::try_from(set).ok()?,
+            offset,
+        }),
+    })?;
     let scratch_bytes = from.u16()?;
     let spill_bytes = from.u16()?;
     let threadgroup_bytes = from.u32()?;
@@ -109,6 +147,8 @@ fn parse(body: &[u8]) -> Option<ShaderBinary> {
         workgroup_size,
         pointers,
         publications,
+        textures,
+        samplers,
         scratch_bytes,
         spill_bytes,
         threadgroup_bytes,
@@ -126,7 +166,9 @@ fn is_launchable(binary: &ShaderBinary) -> bool {
         Pointer::DescriptorSet(set) => u32::from(*set) < limits::SETS,
         _ => true,
     };
-    (1..=MAX_CODE).contains(&binary.code.len())
+    let slots = binary.textures.len() <= MAX_TEXTURES && binary.samplers.len() <= MAX_SAMPLERS;
+    slots
+        && (1..=MAX_CODE).contains(&binary.code.len())
         && binary.code.len().is_multiple_of(2)
         && (1..=u64::from(MAX_THREADS)).contains(&threads)
         && pointers.contains(&binary.pointers.len())
@@ -164,7 +206,7 @@ fn numbers(stats: &Statistics) -> [u32; 9] {
 }
 
 /// Kinds of pointers; those of sets have the set in the upper byte.
-const POINTERS: [Pointer; 7] = [
+const POINTERS: [Pointer; 9] = [
     Pointer::Unused,
     Pointer::WorkgroupCounts,
     Pointer::ThreadgroupRoot,
@@ -172,6 +214,8 @@ const POINTERS: [Pointer; 7] = [
     Pointer::BaseWorkgroup,
     Pointer::DynamicBuffers,
     Pointer::WorkgroupBuffer,
+    Pointer::TextureTable,
+    Pointer::SamplerTable,
 ];
 const SET: u16 = POINTERS.len() as u16;
 
@@ -184,6 +228,8 @@ fn pointer_code(pointer: Pointer) -> u16 {
         Pointer::BaseWorkgroup => 4,
         Pointer::DynamicBuffers => 5,
         Pointer::WorkgroupBuffer => 6,
+        Pointer::TextureTable => 7,
+        Pointer::SamplerTable => 8,
         Pointer::DescriptorSet(set) => SET | u16::from(set) << 8,
     }
 }
@@ -250,6 +296,8 @@ pub(super) mod tests {
             code: (0..64).collect(),
             workgroup_size: [8, 4, 2],
             pointers: vec![
+                Pointer::TextureTable,
+                Pointer::SamplerTable,
                 Pointer::Unused,
                 Pointer::WorkgroupCounts,
                 Pointer::ThreadgroupRoot,
@@ -261,6 +309,14 @@ pub(super) mod tests {
                 Pointer::DescriptorSet(7),
             ],
             publications: 3,
+            textures: vec![
+                TextureSlot { set: 0, offset: 64 },
+                TextureSlot { set: 7, offset: 0 },
+            ],
+            samplers: vec![
+                SamplerSlot::Descriptor { set: 1, offset: 32 },
+                SamplerSlot::Fetch,
+            ],
             scratch_bytes: 16,
             spill_bytes: 32,
             threadgroup_bytes: 1024,

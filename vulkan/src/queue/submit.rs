@@ -43,7 +43,11 @@ impl<'a> Batches<'a> {
     /// The handle is of a live command buffer.
     unsafe fn run(&mut self, commands: vk::CommandBuffer) -> VkResult {
         // SAFETY: the caller's promise.
-        let commands = unsafe { object::get::<CommandBuffer>(commands) };
+        let commands = unsafe {
+            let commands = object::get::<CommandBuffer>(commands);
+            commands.prepare();
+            commands
+        };
         let mut segments = commands.segments().iter();
         segments.try_for_each(|segment| self.segment(segment))
     }

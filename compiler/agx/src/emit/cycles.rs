@@ -48,6 +48,9 @@ fn issue(machine: &Machine) -> u64 {
 
 fn latency(machine: &Machine) -> u64 {
     match machine.memory() {
+        // An export.
+        None if machine.id() == FormId::Logic => 4,
+        Some((Space::Image, _)) => 50,
         Some((Space::Threadgroup, _)) => 12,
         Some((Space::Scratch, MemoryOp::Load)) => 20,
         Some(_) => 30,

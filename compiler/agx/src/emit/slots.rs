@@ -144,6 +144,14 @@ impl Slots {
             .fold(RegSet::EMPTY, |all, one| all | one)
     }
 
+    /// Registers that anything under way delivers or holds.
+    pub(super) fn busy(&self) -> RegSet {
+        let groups = self.0.iter().flatten();
+        groups.fold(RegSet::EMPTY, |all, group| {
+            all | group.producers.pending | group.producers.held
+        })
+    }
+
     /// A register through which these slots can be waited for, and the slots that must be waited for with it: a register
     /// that they deliver, else one that they hold, else `idle`, a settled one. If another slot delivers the other half of
     /// each, that one, too.

@@ -245,8 +245,8 @@ impl Emitter<'_> {
 
     /// A copy of a register to itself that waits.
     fn wait_for(&mut self, slots: SlotMask) -> Result<(), String> {
-        let pending = self.slots.pending(self.slots.active());
-        let idle = self.run.defined.without(pending).complete().first();
+        let busy = self.slots.busy();
+        let idle = self.run.defined.without(busy).complete().first();
         let (register, slots) = self.slots.register(slots, idle);
         let machine = wait_move(register, slots)?;
         self.run.named |= named(&machine);

@@ -451,7 +451,7 @@ impl Format {
 }
 
 /// What a texture bundle does (isa-3, 2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Bundle {
     /// Mode bytes 6 and 7, little-endian: a row of [`agx_isa::TEXTURE_MODES`].
     pub mode: u16,
@@ -471,6 +471,34 @@ pub struct Bundle {
     pub params: u8,
     /// Nobody reads the parameter block again.
     pub last: bool,
+}
+
+impl fmt::Debug for Bundle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mode = agx_isa::texture_mode(self.mode.into()).map_or("?", |mode| mode.name);
+        let kind = ["load", "sample", "query"]
+            .get(usize::from(self.kind))
+            .unwrap_or(&"?");
+        write!(f, "{mode}.{kind}")?;
+        let components = ["r", "g", "b", "a"];
+        match self.gather {
+            Some(component) => write!(f, ".gather_{}", components[usize::from(component & 3)])?,
+            None => {
+                let selected = (0..4).filter(|c| self.mask >> c & 1 == 1);
+                let text: String = selected.map(|c| components[c]).collect();
+                write!(f, ".{text}")?;
+            }
+        }
+        if self.offset != [0, 0] {
+            write!(f, " offset {},{}", self.offset[0], self.offset[1])?;
+        }
+        let end = if self.last { " last" } else { "" };
+        write!(
+            f,
+            " t{} s{} p{}{end}",
+            self.texture, self.sampler, self.params
+        )
+    }
 }
 
 impl Bundle {

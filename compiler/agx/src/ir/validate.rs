@@ -2,9 +2,9 @@
 //! The rules of the SSA form, checked after every pass in debug builds.
 //!
 //! Every value has one definition, which dominates its uses; phis have a source for each predecessor; block ends name
-//! blocks that exist, and constructs nest.
+//! blocks that exist, and constructs nest. Publications that a texture operation reads were written on every way to it.
 
-use super::{Block, End, Function, Src, Value};
+use super::{Block, End, Function, Instr, Src, Value};
 
 /// Checks the rules.
 ///
@@ -17,6 +17,7 @@ pub fn validate(function: &Function) -> Result<(), String> {
     };
     validator.structure()?;
     validator.definitions()?;
+    validator.publications()?;
     validator.uses()
 }
 
@@ -94,6 +95,43 @@ impl Validator<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// Every texture operation finds its parameter block.
+    fn publications(&self) -> Result<(), String> {
+        let behind = |mut written: u128, block: Block, check: bool| {
+            for instr in &self.function.blocks[block.index()].instrs {
+                match instr {
+                    Instr::Publish(op) => written |= 1u128.checked_shl(op.word.into()).unwrap_or(0),
+                    Instr::Texture(op) if check && op.bundle.reads() & !written != 0 => {
+                        return Err(format!(
+                            "b{}: `{instr}` reads what was not published",
+                            block.0
+                        ));
+                    }
+                    _ => {}
+                }
+            }
+            Ok(written)
+        };
+        let mut into = vec![u128::MAX; self.function.blocks.len()];
+        into[0] = 0;
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for block in self.function.block_ids() {
+                let written = behind(into[block.index()], block, false)?;
+                for next in self.function.successors(block) {
+                    let common = into[next.index()] & written;
+                    changed |= common != into[next.index()];
+                    into[next.index()] = common;
+                }
+            }
+        }
+        for block in self.function.block_ids() {
+            behind(into[block.index()], block, true)?;
+        }
+        Ok(())
     }
 
     fn uses(&self) -> Result<(), String> {

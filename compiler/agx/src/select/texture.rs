@@ -343,3 +343,168 @@ pub(crate) fn publications(function: &Function) -> u16 {
     });
     used.max().unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::{Block, BlockData, Closes, Cmp, Cond, End};
+
+    fn word(place: usize, value: u32) -> (usize, Src) {
+        (place, Src::from(Value(value)))
+    }
+
+    /// Takes a block and fills it.
+    fn fill(publications: &mut Publications, words: &[(usize, Src)]) -> usize {
+        let last = words.last().map_or(0, |(word, _)| *word);
+        let first = publications.take(last);
+        for (word, src) in words {
+            publications.put(first + word, src.from);
+        }
+        first
+    }
+
+    #[test]
+    fn blocks_are_taken_in_turn_and_found_while_they_hold_the_same() {
+        let mut publications = Publications::default();
+        for n in 0..8 {
+            assert_eq!(
+                fill(&mut publications, &[word(0, n), word(1, 90), word(3, n)]),
+                4 * n as usize
+            );
+        }
+        assert_eq!(publications.find(&[word(0, 5), word(3, 5)]), Some(20));
+        assert_eq!(publications.find(&[word(0, 5), word(2, 5)]), None);
+        // Two blocks that follow each other; the first two go.
+        assert_eq!(fill(&mut publications, &[word(0, 50), word(7, 51)]), 0);
+        assert_eq!(publications.find(&[word(0, 1)]), None);
+        assert_eq!(publications.find(&[word(0, 2)]), Some(8));
+        for n in 60..65 {
+            fill(&mut publications, &[word(0, n)]);
+        }
+        // Seven are taken: two more do not fit behind them.
+        assert_eq!(fill(&mut publications, &[word(0, 70), word(4, 71)]), 0);
+    }
+
+    #[test]
+    fn what_an_arm_overwrites_is_not_kept() {
+        let mut before = Publications::default();
+        fill(&mut before, &[word(0, 1)]);
+        fill(&mut before, &[word(0, 2)]);
+        let mut after = before.clone();
+        for n in 10..17 {
+            fill(&mut after, &[word(0, n)]);
+        }
+        let kept = before.kept(&after);
+        assert_eq!(kept.find(&[word(0, 1)]), None);
+        assert_eq!(kept.find(&[word(0, 2)]), Some(4));
+        assert_eq!(kept.find(&[word(0, 12)]), None);
+        // The same value once more is another time.
+        let mut again = before.clone();
+        for n in [20, 21, 22, 23, 24, 25, 1] {
+            fill(&mut again, &[word(0, n)]);
+        }
+        assert_eq!(before.kept(&again).find(&[word(0, 1)]), None);
+    }
+
+    fn publish(place: u8) -> Instr {
+        Publish {
+            src: Src::imm(0),
+            word: place,
+        }
+        .into()
+    }
+
+    /// Reads words 0 and 1 of a block.
+    fn sample(params: u8) -> Instr {
+        let bundle = Bundle {
+            mode: 0,
+            kind: 1,
+            gather: None,
+            offset: [0, 0],
+            mask: 1,
+            texture: 0,
+            sampler: 0,
+            params,
+            last: false,
+        };
+        Texture {
+            dst: Tuple::from_iter([Value(0).into()]),
+            bundle,
+        }
+        .into()
+    }
+
+    /// Blocks given as code, loop depth and end: which operations end their block, in order.
+    fn last_reads(blocks: Vec<(Vec<Instr>, u32, End)>) -> Vec<bool> {
+        let blocks = blocks
+            .into_iter()
+            .map(|(instrs, loop_depth, end)| BlockData {
+                preds: Vec::new(),
+                phis: Vec::new(),
+                instrs,
+                end,
+                loop_depth,
+            });
+        let mut function = Function {
+            blocks: blocks.collect(),
+            num_values: 1,
+            scratch_words: 0,
+        };
+        mark_last_reads(&mut function);
+        let instrs = function.blocks.into_iter().flat_map(|block| block.instrs);
+        let ends = instrs.filter_map(|instr| match instr {
+            Instr::Texture(op) => Some(op.bundle.last),
+            _ => None,
+        });
+        ends.collect()
+    }
+
+    #[test]
+    fn the_last_operation_that_reads_a_block_ends_it() {
+        let made = || [publish(0), publish(1)];
+        let straight = [&made()[..], &[sample(0), sample(0)], &made(), &[sample(0)]].concat();
+        assert_eq!(
+            last_reads(vec![(straight, 0, End::Stop)]),
+            [false, true, true]
+        );
+        // The other arm reads it as well, on other lanes.
+        let cond = Cond {
+            cmp: Cmp::IEq,
+            half: false,
+            a: Src::imm(0),
+            b: Src::imm(0),
+            invert: false,
+        };
+        let choice = End::If {
+            cond,
+            else_block: Block(2),
+            merge: Block(3),
+            divergent: true,
+        };
+        let arms = vec![
+            (made().to_vec(), 0, choice),
+            (vec![sample(0)], 0, End::EndThen { merge: Block(3) }),
+            (vec![sample(0)], 0, End::EndElse),
+            (vec![], 0, End::Stop),
+        ];
+        assert_eq!(last_reads(arms), [false, true]);
+        // The next round reads what was made in front of a loop.
+        let round = |inside: Vec<Instr>| {
+            vec![
+                (made().to_vec(), 0, End::Loop { exit: Block(2) }),
+                (
+                    inside,
+                    1,
+                    End::Break {
+                        exit: Block(2),
+                        closes: Closes::Loop,
+                    },
+                ),
+                (vec![], 0, End::Stop),
+            ]
+        };
+        assert_eq!(last_reads(round(vec![sample(0)])), [false]);
+        let inside = [&made()[..], &[sample(0)]].concat();
+        assert_eq!(last_reads(round(inside)), [true]);
+    }
+}

@@ -317,5 +317,19 @@ apple9_gather(nir_builder *b, const struct apple9_filter *f, unsigned component)
       }
       out[i] = nir_channel(b, colour, f->reference ? 0 : component);
    }
-   return nir_vec(b, out, 4);
+   if (!f->face || f->is_integer)
+      return nir_vec(b, out, 4);
+   /* The texel behind a corner of a cube is on no face: it is the average of the three around it. */
+   nir_def *beyond[2][2];
+   for (unsigned i = 0; i < 2; i++) {
+      beyond[i][0] = nir_flt_imm(b, low[i], 0.0);
+      beyond[i][1] = nir_fge(b, high[i], size[i]);
+   }
+   nir_def *averaged[4];
+   for (unsigned i = 0; i < 4; i++) {
+      nir_def *others = nir_fadd(b, nir_fadd(b, out[(i + 1) % 4], out[(i + 2) % 4]), out[(i + 3) % 4]);
+      nir_def *corner = nir_iand(b, beyond[0][corners[i][0]], beyond[1][corners[i][1]]);
+      averaged[i] = nir_bcsel(b, corner, nir_fmul_imm(b, others, 1.0 / 3), out[i]);
+   }
+   return nir_vec(b, averaged, 4);
 }

@@ -404,9 +404,6 @@ look_at_intrinsic(struct contents *c, nir_intrinsic_op op)
       break;
    case nir_intrinsic_image_deref_load:
    case nir_intrinsic_image_deref_sparse_load:
-      /* It may need a fence. */
-      c->barriers = c->images = true;
-      break;
    case nir_intrinsic_image_deref_store:
    case nir_intrinsic_image_deref_size:
    case nir_intrinsic_image_deref_samples:

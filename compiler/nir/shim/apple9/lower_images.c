@@ -7,8 +7,10 @@
  * dimensions, layers and samples; the fields of the hardware's own image store are known of two cases only (isa-3, 3).
  * Coordinates are checked against the size: what is outside goes to the pages that are there for buffers.
  *
- * Loads of images that the shader does not write, and nobody else meanwhile, are fetches. So are those of images whose
- * format the module does not say; if such an image may have been written, a fence of texture memory goes before it.
+ * A format that the module does not say is looked up in the texture record (any_format.c).
+ *
+ * Loads of images that the shader does not write, and nobody else meanwhile, are fetches: not others, as the texture unit
+ * sees what was stored behind a fence only (isa-4, 2.1), and NIR takes fetches of one texel for one.
  */
 #include "texture.h"
 
@@ -127,7 +129,7 @@ texel_offset(nir_builder *b, const struct image *image, nir_def *geometry, nir_d
 
 /* The address of a texel, or of a page for what is outside; for loads, one of zeros. */
 static nir_def *
-texel_address(nir_builder *b, struct image *image, unsigned bytes, bool loads)
+texel_address(nir_builder *b, struct image *image, nir_def *bytes, bool loads)
 {
    nir_def *size = apple9_load_descriptor(b, &image->resource, TEXTURE_SIZE, 3);
    nir_def *inside = nir_ult(b, image->x, nir_channel(b, size, 0));
@@ -135,7 +137,7 @@ texel_address(nir_builder *b, struct image *image, unsigned bytes, bool loads)
    if (image->dim == GLSL_SAMPLER_DIM_BUF) {
       nir_def *words = apple9_load_descriptor(b, &image->resource, TEXEL_BUFFER_ADDRESS, 2);
       base = nir_pack_64_2x32_split(b, nir_channel(b, words, 0), nir_channel(b, words, 1));
-      offset = nir_umul_2x32_64(b, image->x, nir_imm_int(b, bytes));
+      offset = nir_umul_2x32_64(b, image->x, bytes);
    } else {
       if (image->y)
          inside = all(b, inside, nir_ult(b, image->y, nir_channel(b, size, 1)));
@@ -189,6 +191,18 @@ check_format(enum pipe_format format)
       unsupported("a storage image of format %s", format_name(format));
 }
 
+/* Of an image whose format is not known: bytes of a texel, and the first word of its texture record. */
+static nir_def *
+texel_bytes(nir_builder *b, struct image *image, nir_def **record)
+{
+   *record = apple9_load_descriptor(b, &image->resource, 0, 1);
+   if (image->dim == GLSL_SAMPLER_DIM_BUF)
+      return apple9_load_descriptor(b, &image->resource, TEXEL_BUFFER_BYTES, 1);
+   nir_def *geometry = apple9_load_descriptor(b, &image->resource, IMAGE_ADDRESS + 12, 1);
+   nir_def *log2 = nir_isub(b, field(b, geometry, 16, 8), field(b, geometry, 24, 7));
+   return nir_ishl(b, nir_imm_int(b, 1), log2);
+}
+
 /* Loads of what others may write meanwhile are atomics, which are of words. */
 static bool
 is_coherent(const struct image *image)
@@ -201,7 +215,7 @@ load_memory(nir_builder *b, struct image *image)
 {
    check_format(image->format);
    unsigned bytes = format_bytes(image->format);
-   nir_def *address = texel_address(b, image, bytes, true);
+   nir_def *address = texel_address(b, image, nir_imm_int(b, bytes), true);
    nir_def *packed;
    if (bytes >= 4) {
       unsigned access = image->access & (ACCESS_COHERENT | ACCESS_VOLATILE);
@@ -243,16 +257,17 @@ load(nir_builder *b, nir_intrinsic_instr *intrin, struct image *image)
       unsupported("a load of %u bits from an image", intrin->def.bit_size);
    /* Nobody writes it while the shader runs. */
    bool constant = image->access & ACCESS_CAN_REORDER && !is_coherent(image);
-   /* An image from an array needs no tree of branches when its address is computed. */
    bool known = image->format != PIPE_FORMAT_NONE;
    nir_def *value;
    if (known && (!constant || image->resource.element)) {
+      /* An image from an array needs no tree of branches when its address is computed. */
       value = load_memory(b, image);
-   } else {
-      if (!constant)
-         nir_barrier(b, .execution_scope = SCOPE_NONE, .memory_scope = SCOPE_DEVICE,
-                     .memory_semantics = NIR_MEMORY_ACQ_REL, .memory_modes = nir_var_image);
+   } else if (constant) {
       value = load_texture(b, image);
+   } else {
+      nir_def *record, *bytes = texel_bytes(b, image, &record);
+      value = apple9_load_any(b, record, bytes, texel_address(b, image, bytes, true),
+                              image->access & (ACCESS_COHERENT | ACCESS_VOLATILE));
    }
    return nir_resize_vector(b, value, intrin->def.num_components);
 }
@@ -260,15 +275,18 @@ load(nir_builder *b, nir_intrinsic_instr *intrin, struct image *image)
 static void
 store(nir_builder *b, nir_intrinsic_instr *intrin, struct image *image)
 {
-   if (image->format == PIPE_FORMAT_NONE)
-      unsupported("a store to the image at set %u, binding %u, whose format the module does not say",
-                  image->resource.binding->set, image->resource.binding->binding);
    if (intrin->src[3].ssa->bit_size != 32)
       unsupported("a store of %u bits to an image", intrin->src[3].ssa->bit_size);
+   if (image->format == PIPE_FORMAT_NONE) {
+      nir_def *record, *bytes = texel_bytes(b, image, &record);
+      apple9_store_any(b, record, bytes, texel_address(b, image, bytes, false),
+                       nir_resize_vector(b, intrin->src[3].ssa, 4));
+      return;
+   }
    check_format(image->format);
    unsigned bytes = format_bytes(image->format);
    nir_def *packed = nir_format_pack_rgba(b, image->format, intrin->src[3].ssa);
-   nir_def *address = texel_address(b, image, bytes, false);
+   nir_def *address = texel_address(b, image, nir_imm_int(b, bytes), false);
    if (bytes < 4)
       packed = nir_u2uN(b, packed, 8 * bytes);
    nir_store_global(b, address, bytes, packed, nir_component_mask(packed->num_components));
@@ -279,7 +297,7 @@ atomic(nir_builder *b, nir_intrinsic_instr *intrin, struct image *image, bool sw
 {
    if (intrin->def.bit_size != 32)
       unsupported("an atomic of %u bits on an image", intrin->def.bit_size);
-   nir_def *address = texel_address(b, image, 4, false);
+   nir_def *address = texel_address(b, image, nir_imm_int(b, 4), false);
    nir_atomic_op op = nir_intrinsic_atomic_op(intrin);
    if (swap)
       return nir_global_atomic_swap(b, 32, address, intrin->src[3].ssa, intrin->src[4].ssa, .atomic_op = op);

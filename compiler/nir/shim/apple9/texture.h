@@ -51,6 +51,7 @@ enum apple9_texture_mode {
 #define TEXTURE_LEVELS 44
 #define TEXTURE_SAMPLES 48
 #define TEXEL_BUFFER_ADDRESS 40
+#define TEXEL_BUFFER_BYTES 48
 #define COMBINED_SAMPLER 64
 #define SAMPLER_WHITE_BORDER 32
 #define SAMPLER_BIAS 40
@@ -67,6 +68,8 @@ enum apple9_texture_mode {
 struct apple9_resource {
    const nir_variable *variable;
    const struct cortland_binding *binding;
+   /* Elements of the array as the shader declares it; zero if it does not say how many. */
+   unsigned length;
    /* Bytes from the start of the descriptor: where the sampler of a combined one begins. */
    unsigned offset;
    /* The array element; constant if `element` is null. */
@@ -107,6 +110,13 @@ struct apple9_texel {
    nir_def *sample;
 };
 nir_def *apple9_fetch(nir_builder *b, const struct apple9_texel *texel, struct apple9_resource *texture);
+
+/* Loads four components in the format of a texture record, of which the first word is here, from a texel of so many
+ * bytes. */
+nir_def *apple9_load_any(nir_builder *b, nir_def *record, nir_def *bytes, nir_def *address, unsigned access);
+
+/* Stores four components as the format of a texture record wants them. */
+void apple9_store_any(nir_builder *b, nir_def *record, nir_def *bytes, nir_def *address, nir_def *value);
 
 /* Filtering in the shader, for what the texture unit cannot do: gathers of arrays and cubes, and offsets. */
 struct apple9_filter {

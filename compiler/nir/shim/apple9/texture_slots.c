@@ -86,6 +86,7 @@ apple9_resolve(nir_builder *b, nir_deref_instr *deref, const struct cortland_com
       resource.constant = 0;
    }
    const nir_variable *var = resource.variable = deref->var;
+   resource.length = stride;
    unsigned set = var->data.descriptor_set, binding = var->data.binding;
    for (size_t i = 0; i < lowering->num_bindings; i++) {
       if (lowering->bindings[i].set == set && lowering->bindings[i].binding == binding)
@@ -144,6 +145,8 @@ static unsigned
 elements(const struct apple9_resource *resource)
 {
    const struct cortland_binding *binding = resource->binding;
+   if (resource->length)
+      return binding->count ? MIN2(resource->length, binding->count) : resource->length;
    if (binding->count == 0)
       unsupported("a texture or sampler at set %u, binding %u, from an array of unknown length", binding->set,
                   binding->binding);

@@ -135,7 +135,7 @@ pub fn apple9_shader(words: &[u32], entry_point: &str) -> Result<Shader, Error> 
 }
 
 /// What the bindings of set 3 are from 0 on, each 4096 bytes behind the last: arrays of up to 32 elements.
-pub const IMAGES: [BindingKind; 8] = [
+pub const IMAGES: [BindingKind; 9] = [
     BindingKind::CombinedImageSampler,
     BindingKind::Texture,
     BindingKind::Sampler,
@@ -144,6 +144,7 @@ pub const IMAGES: [BindingKind; 8] = [
     BindingKind::StorageTexelBuffer,
     BindingKind::CombinedImageSampler,
     BindingKind::StorageImage,
+    BindingKind::Texture,
 ];
 
 /// A layout for all of them: 16 bindings in each of three sets, 256 bytes apart, of which binding 15 is an inline block;
@@ -168,7 +169,7 @@ pub fn apple9_lowering(robust: bool) -> ComputeLowering {
         place: Place::Set(3),
         offset: 4096 * binding,
         stride: 128,
-        count: 32,
+        count: if binding == 8 { 3 } else { 32 },
         kind: *kind,
     });
     ComputeLowering {

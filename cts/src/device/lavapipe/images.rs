@@ -42,7 +42,9 @@ pub(super) struct Images(Vec<Made>);
 
 /// Vulkan's number of a format: both name it alike.
 fn vulkan_format(format: Format) -> anyhow::Result<vk::Format> {
-    let found = (1..=184).map(vk::Format::from_raw).find(|f| format!("{f:?}") == format.name());
+    let found = (1..=184)
+        .map(vk::Format::from_raw)
+        .find(|f| format!("{f:?}") == format.name());
     found.with_context(|| format!("{} is no format of core Vulkan", format.name()))
 }
 
@@ -53,10 +55,13 @@ impl Images {
         scope: &mut Scope<'_>,
         case: &Case,
     ) -> anyhow::Result<Images> {
-        let make = |image: &Image| {
-            make(instance, scope, image).with_context(|| image.describe())
-        };
-        Ok(Images(case.images.iter().map(make).collect::<anyhow::Result<_>>()?))
+        let make = |image: &Image| make(instance, scope, image).with_context(|| image.describe());
+        Ok(Images(
+            case.images
+                .iter()
+                .map(make)
+                .collect::<anyhow::Result<_>>()?,
+        ))
     }
 
     /// Fills the images.
@@ -70,7 +75,13 @@ impl Images {
             unsafe {
                 transition(device, commands, made, vk::ImageLayout::UNDEFINED, to);
                 if !made.regions.is_empty() {
-                    device.cmd_copy_buffer_to_image(commands, made.staging, made.image, to, &made.regions);
+                    device.cmd_copy_buffer_to_image(
+                        commands,
+                        made.staging,
+                        made.image,
+                        to,
+                        &made.regions,
+                    );
                 }
                 transition(device, commands, made, to, vk::ImageLayout::GENERAL);
             }
@@ -87,7 +98,13 @@ impl Images {
             // SAFETY: as above.
             unsafe {
                 transition(device, commands, made, from, from);
-                device.cmd_copy_image_to_buffer(commands, made.image, from, made.staging, &made.regions);
+                device.cmd_copy_image_to_buffer(
+                    commands,
+                    made.image,
+                    from,
+                    made.staging,
+                    &made.regions,
+                );
             }
         }
     }
@@ -181,7 +198,9 @@ fn make(instance: &Instance, scope: &mut Scope<'_>, image: &Image) -> anyhow::Re
             ImageKind::StorageTexels => vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER,
             _ => vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST,
         };
-        let info = vk::BufferCreateInfo::default().size(image.size() as u64).usage(usage);
+        let info = vk::BufferCreateInfo::default()
+            .size(image.size() as u64)
+            .usage(usage);
         made.staging = scope.buffer(&info)?;
         // SAFETY: just made.
         let needs = unsafe { device.get_buffer_memory_requirements(made.staging) };
@@ -193,7 +212,9 @@ fn make(instance: &Instance, scope: &mut Scope<'_>, image: &Image) -> anyhow::Re
         unsafe {
             device.bind_buffer_memory(made.staging, memory, 0)?;
             let whole = vk::MemoryMapFlags::empty();
-            let mapping = device.map_memory(memory, 0, vk::WHOLE_SIZE, whole)?.cast::<u8>();
+            let mapping = device
+                .map_memory(memory, 0, vk::WHOLE_SIZE, whole)?
+                .cast::<u8>();
             std::ptr::copy_nonoverlapping(image.texels.as_ptr(), mapping, image.texels.len());
             made.mapping = Some(mapping);
         }
@@ -248,7 +269,11 @@ fn make_image(
         .flags(flags)
         .image_type(ty)
         .format(format)
-        .extent(vk::Extent3D { width, height, depth })
+        .extent(vk::Extent3D {
+            width,
+            height,
+            depth,
+        })
         .mip_levels(image.levels)
         .array_layers(image.shape.layers())
         .samples(vk::SampleCountFlags::from_raw(image.shape.samples()))
@@ -289,14 +314,22 @@ fn make_image(
                     base_array_layer: 0,
                     layer_count: layers,
                 })
-                .image_extent(vk::Extent3D { width, height, depth }),
+                .image_extent(vk::Extent3D {
+                    width,
+                    height,
+                    depth,
+                }),
         );
         offset += u64::from(width * height * depth * layers) * image.texel_bytes() as u64;
     }
     Ok(())
 }
 
-fn make_sampler(scope: &mut Scope<'_>, sampler: &Sampler, bias: f32) -> anyhow::Result<vk::Sampler> {
+fn make_sampler(
+    scope: &mut Scope<'_>,
+    sampler: &Sampler,
+    bias: f32,
+) -> anyhow::Result<vk::Sampler> {
     let filter = |filter| match filter {
         Filter::Nearest => vk::Filter::NEAREST,
         Filter::Linear => vk::Filter::LINEAR,
@@ -342,7 +375,11 @@ fn make_sampler(scope: &mut Scope<'_>, sampler: &Sampler, bias: f32) -> anyhow::
         .compare_enable(sampler.compare != Compare::Never)
         .compare_op(compare)
         .min_lod(if unnormalised { 0.0 } else { sampler.lod.min() })
-        .max_lod(if unnormalised { 0.0 } else { max.max(sampler.lod.min()) })
+        .max_lod(if unnormalised {
+            0.0
+        } else {
+            max.max(sampler.lod.min())
+        })
         .border_color(border)
         .unnormalized_coordinates(unnormalised);
     scope.sampler(&info)

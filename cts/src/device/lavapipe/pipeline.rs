@@ -53,7 +53,9 @@ fn bindings(case: &Case) -> BTreeMap<u32, BTreeMap<u32, Binding>> {
     for image in &case.images {
         let set = sets.entry(image.set).or_default();
         let ty = images::descriptor_type(image.kind);
-        let binding = set.entry(image.binding).or_insert(Binding { ty, length: 0 });
+        let binding = set
+            .entry(image.binding)
+            .or_insert(Binding { ty, length: 0 });
         binding.length = binding.length.max(image.element.saturating_add(1));
     }
     sets

@@ -99,7 +99,9 @@ impl Laid {
     pub(super) fn texels(&self, image: &Image, memory: &[u8]) -> Vec<u8> {
         let bytes = image.texel_bytes();
         let offsets = self.offsets(image);
-        offsets.flat_map(|offset| memory[offset..offset + bytes].iter().copied()).collect()
+        offsets
+            .flat_map(|offset| memory[offset..offset + bytes].iter().copied())
+            .collect()
     }
 
     /// The descriptor.
@@ -135,7 +137,11 @@ fn put(bytes: &mut [u8], at: usize, value: u32) {
 }
 
 fn multisample(samples: u32) -> Multisample {
-    if samples == 4 { Multisample::X4 } else { Multisample::X2 }
+    if samples == 4 {
+        Multisample::X4
+    } else {
+        Multisample::X2
+    }
 }
 
 fn put_texture(bytes: &mut [u8], image: &Image, tiled: &Tiled, address: u64) -> anyhow::Result<()> {
@@ -144,7 +150,9 @@ fn put_texture(bytes: &mut [u8], image: &Image, tiled: &Tiled, address: u64) -> 
     let dimension = match image.shape {
         Shape::D1(_) | Shape::D2(..) | Shape::Buffer(_) => Dimension::D2,
         Shape::D1Array(_, layers) | Shape::D2Array(_, _, layers) => Dimension::D2Array { layers },
-        Shape::Multisampled(_, _, n) => Dimension::D2Multisample { samples: multisample(n) },
+        Shape::Multisampled(_, _, n) => Dimension::D2Multisample {
+            samples: multisample(n),
+        },
         Shape::MultisampledArray(_, _, n, layers) => Dimension::D2MultisampleArray {
             samples: multisample(n),
             layers,
@@ -192,7 +200,10 @@ fn put_storage(bytes: &mut [u8], image: &Image, tiled: &Tiled, address: u64) -> 
     let pixel = image.texel_bytes() as u32 * samples;
     bytes[96..104].copy_from_slice(&(address + level.offset).to_le_bytes());
     let stride = tiled.layer_stride();
-    ensure!(stride.is_multiple_of(16), "layers begin at multiples of 16 bytes");
+    ensure!(
+        stride.is_multiple_of(16),
+        "layers begin at multiples of 16 bytes"
+    );
     put(bytes, 104, u32::try_from(stride / 16)?);
     let geometry = level.tile_width.ilog2()
         | level.tile_height.ilog2() << 8

@@ -7,9 +7,9 @@ use agx_compiler::binary::{Pointer, SamplerSlot, ShaderBinary, TextureSlot};
 use agx_hw::arena::{Block, BlockOffset, HEADER_SIZE, Header, Kind, Target};
 use agx_hw::cdm::{CdmStream, Geometry, Grid, Launch, LocalSize};
 use agx_hw::launcher::{Frame, Launcher, MIN_POINTERS, SLOT_SIZE, Storage};
+use agx_hw::root::{GROUPS_OFFSET, RECORD_SIZE, THREADGROUP_ROOT};
 use agx_hw::sampler::{SLOT_SIZE as SAMPLER_SLOT, Sampler};
 use agx_hw::texture::RECORD_SIZE as TEXTURE_SLOT;
-use agx_hw::root::{GROUPS_OFFSET, RECORD_SIZE, THREADGROUP_ROOT};
 use agx_hw::window::{CodeAddress, LauncherAddress, USC_BASE};
 use agx_sim::kernel::{SimDevice, SimNode};
 use agx_uapi::abi::CmdCompute;
@@ -107,7 +107,8 @@ impl Machine {
         machine.bind(LAUNCHER, &machine.launcher)?;
         machine.bind(STREAM, &machine.stream)?;
         let [zero, sink] = &machine._bounds;
-        machine.bind(ZERO_PAGE, zero)?;
+        // Coherent loads are atomics.
+        machine.bind_for(ZERO_PAGE, zero, Access::ReadWrite)?;
         machine.bind_for(SINK_PAGE, sink, Access::ReadWrite)?;
         Ok(machine)
     }
@@ -159,7 +160,11 @@ impl Machine {
         self.pool.bind(&self.kernel, self.vm)?;
         self.submit(end)?;
         let broken = self.pool.broken_canary();
-        let mut results: Vec<_> = places.buffers.iter().map(|place| self.pool.read(place)).collect();
+        let mut results: Vec<_> = places
+            .buffers
+            .iter()
+            .map(|place| self.pool.read(place))
+            .collect();
         for ((image, laid), place) in case.images.iter().zip(&places.laid).zip(&places.images) {
             results.push(laid.texels(image, &self.pool.read(place)));
         }
@@ -217,7 +222,12 @@ impl Machine {
         let set_bytes: usize = (0..sets).map(|set| layout.set_size(set)).sum();
         let laid = case.images.iter().map(Laid::of);
         let laid = laid.collect::<anyhow::Result<Vec<_>>>()?;
-        let images: Vec<_> = case.images.iter().zip(&laid).map(|(i, l)| l.memory(i)).collect();
+        let images: Vec<_> = case
+            .images
+            .iter()
+            .zip(&laid)
+            .map(|(i, l)| l.memory(i))
+            .collect();
         let bytes = buffers
             + images.iter().map(Vec::len).sum::<usize>()
             + TEXTURE_SLOT * binary.textures.len()
@@ -402,15 +412,24 @@ struct Places {
 }
 
 /// Bytes of a descriptor in the memory of its set.
-fn record<'m>(sets: &'m [Vec<u8>], set: u8, offset: u32, length: usize) -> anyhow::Result<&'m [u8]> {
+fn record<'m>(
+    sets: &'m [Vec<u8>],
+    set: u8,
+    offset: u32,
+    length: usize,
+) -> anyhow::Result<&'m [u8]> {
     let memory = sets.get(usize::from(set));
     let bytes = memory.and_then(|memory| memory.get(offset as usize..)?.get(..length));
-    bytes.with_context(|| format!("the shader names byte {offset} of set {set}, which has no descriptor there"))
+    bytes.with_context(|| {
+        format!("the shader names byte {offset} of set {set}, which has no descriptor there")
+    })
 }
 
 /// The records of the textures, one behind the other.
 fn texture_table(slots: &[TextureSlot], sets: &[Vec<u8>]) -> anyhow::Result<Vec<u8>> {
-    let records = slots.iter().map(|slot| record(sets, slot.set, slot.offset, TEXTURE_SLOT));
+    let records = slots
+        .iter()
+        .map(|slot| record(sets, slot.set, slot.offset, TEXTURE_SLOT));
     Ok(records.collect::<anyhow::Result<Vec<_>>>()?.concat())
 }
 

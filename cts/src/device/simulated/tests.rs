@@ -26,6 +26,8 @@ fn binary(text: &str, pointers: &[Pointer]) -> ShaderBinary {
         spill_bytes: 0,
         threadgroup_bytes: 0,
         workgroup_buffer_bytes: 0,
+        textures: Vec::new(),
+        samplers: Vec::new(),
         resources: Vec::new(),
         stats: Statistics::default(),
     }

@@ -82,6 +82,59 @@ impl Templates {
     }
 }
 
+/// The two instructions that begin a launcher, literals with the halves of the root record's
+/// address, all but the address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Literals {
+    words: [u64; 2],
+    /// Where each run of the value's bits goes. Unused ones have no bits.
+    runs: [Run; Literals::MAX_RUNS],
+}
+
+/// Bits of a value that stay together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Run {
+    /// The lowest, in the value.
+    from: u32,
+    /// Where that is in the instruction.
+    to: u32,
+    mask: u32,
+}
+
+impl Literals {
+    const MAX_RUNS: usize = 5;
+
+    /// The literals to `root` and the register behind it.
+    pub(super) fn new(root: u8) -> Literals {
+        let t = &*TEMPLATES;
+        let mut runs = [Run::default(); Self::MAX_RUNS];
+        let mut from = 0;
+        debug_assert!(t.literal_value.ranges().count() <= Self::MAX_RUNS);
+        for (run, (to, last)) in runs.iter_mut().zip(t.literal_value.ranges()) {
+            let mask = u32::MAX >> (31 - (last - to));
+            *run = Run { from, to, mask };
+            from += last - to + 1;
+        }
+        let word = |register: u8| t.literal_register.put(t.literal, register.into()) as u64;
+        Literals {
+            words: [word(root), word(root + 1)],
+            runs,
+        }
+    }
+
+    /// The instructions for an address.
+    #[inline]
+    pub(super) fn of(&self, address: u64) -> [u8; 2 * super::MOVE_SIZE] {
+        let [mut low, mut high] = self.words;
+        for run in &self.runs {
+            let bits = |half: u32| u64::from(half >> run.from & run.mask) << run.to;
+            low |= bits(address as u32);
+            high |= bits((address >> 32) as u32);
+        }
+        (u128::from(low) | u128::from(high) << 64).to_le_bytes()
+    }
+}
+
 /// Appends instructions to a buffer that is known to hold them.
 pub(super) struct Writer<'a> {
     buffer: &'a mut [u8],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Launchers of one shader, which differ in their root record only.
 
-use super::emit::Writer;
+use super::emit::Literals;
 use super::{Launcher, NAME};
 use crate::bytes::head_mut;
 use crate::error::{Result, illegal};
@@ -13,7 +13,7 @@ use crate::window::{CodeAddress, LauncherAddress, check_va};
 /// A driver makes one for each shader; a launcher for a dispatch is then a copy and two words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
-    root: u8,
+    literals: Literals,
     bytes: Box<[u8]>,
 }
 
@@ -35,13 +35,14 @@ impl Template {
             ..launcher.clone()
         };
         Ok(Template {
-            root: launcher.registers.root,
+            literals: Literals::new(launcher.registers.root),
             bytes: launcher.to_vec(anywhere)?.into_boxed_slice(),
         })
     }
 
     /// Bytes of the launchers.
     #[must_use]
+    #[inline]
     pub fn size(&self) -> usize {
         self.bytes.len()
     }
@@ -51,6 +52,7 @@ impl Template {
     ///
     /// # Errors
     /// When `buffer` is too small or `table` is 0, no multiple of 8, or has more than 42 bits.
+    #[inline]
     pub fn write(&self, table: u64, buffer: &mut [u8]) -> Result<()> {
         head_mut(NAME, buffer, self.bytes.len())?;
         check_va(NAME, "table", table)?;
@@ -59,9 +61,9 @@ impl Template {
         }
         let (program, rest) = buffer.split_at_mut(self.bytes.len());
         program.copy_from_slice(&self.bytes);
-        let mut out = Writer::new(program);
-        out.literal(self.root, table as u32);
-        out.literal(self.root + 1, (table >> 32) as u32);
+        if let Some(first) = program.first_chunk_mut() {
+            *first = self.literals.of(table);
+        }
         rest.fill(0);
         Ok(())
     }

@@ -328,3 +328,18 @@ fn a_block_is_complete_before_it_is_read_and_read_before_it_is_overwritten() {
         "{found:?}"
     );
 }
+
+/// Where code ends everything is settled, exports that nobody reads among it: by a copy of a register that is not under way.
+#[test]
+fn exports_are_settled_at_the_end() {
+    let found = emitted(vec![
+        super::build::lane(0),
+        Publish { src: r(0), word: 0 }.into(),
+    ]);
+    let waits: Vec<_> = found
+        .iter()
+        .filter(|i| i.1 == SlotMask::of(1) && i.2.is_none())
+        .collect();
+    assert_eq!(waits.len(), 1, "{found:?}");
+    assert_eq!(waits[0].0, FormId::Logic);
+}

@@ -5,6 +5,7 @@ mod instruction;
 mod kernel;
 mod number;
 mod source;
+mod texture;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -53,9 +54,6 @@ enum Form {
     Rule,
 }
 
-/// Families that need units which the simulator has not yet.
-const TEXTURE: &[&str] = &["texture_compare", "texture_gather", "texture_lod"];
-
 /// Checks one vector.
 pub(super) fn check(json: Value) -> Outcome {
     let vector: Exec = match serde_json::from_value(json) {
@@ -65,13 +63,9 @@ pub(super) fn check(json: Value) -> Outcome {
     let checked = match vector.form {
         Form::Kernel => kernel::check(&vector),
         Form::Instruction => instruction::check(&vector),
-        Form::Source | Form::Rule => match source::check(&vector) {
-            Some(checked) => checked,
-            None if TEXTURE.contains(&vector.family.as_str()) => {
-                return Outcome::Unchecked("the texture unit is not simulated".to_owned());
-            }
-            None => Err(format!("operation `{}` is not known", vector.op)),
-        },
+        Form::Source | Form::Rule => source::check(&vector)
+            .or_else(|| texture::check(&vector))
+            .unwrap_or_else(|| Err(format!("operation `{}` is not known", vector.op))),
     };
     match checked {
         Ok(()) => Outcome::Passed { hint_taken: false },
