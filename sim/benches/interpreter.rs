@@ -50,6 +50,7 @@ fn straight_line(bencher: Bencher<'_, '_>, line: &str) {
         watchdog: u64::MAX,
         cancel: &cancel,
         strict: false,
+        late_tests: false,
     };
     let tlb = Tlb::new(&mappings);
     let group = Workgroup {

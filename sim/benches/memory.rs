@@ -90,6 +90,7 @@ impl Rig {
             watchdog: u64::MAX,
             cancel: &cancel,
             strict: false,
+            late_tests: false,
         };
         let tlb = Tlb::new(&self.mappings);
         let group = Workgroup {

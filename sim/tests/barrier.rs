@@ -47,6 +47,7 @@ fn two_groups(code: &[u8], body: impl FnOnce(&Program, [&mut Wave<'_>; 2])) {
         watchdog: 10_000,
         cancel: &cancel,
         strict: true,
+        late_tests: false,
     };
     let tlb = Tlb::new(&mappings);
     let shared = vec![Cell::new(0); 64];

@@ -569,6 +569,7 @@ proptest::proptest! {
             watchdog: 10_000,
             max_records: 100,
             strict: strict.then_some(agx_sim::shader::strict::Options::COMPILER),
+            ..GpuConfig::default()
         })
         .unwrap();
         let cancel = std::sync::atomic::AtomicBool::new(false);

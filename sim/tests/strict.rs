@@ -1211,6 +1211,7 @@ fn one_observer_for_many_groups() {
             watchdog: 1000,
             cancel: &cancel,
             strict: true,
+            late_tests: false,
         };
         let tlb = Tlb::new(&mappings);
         let group = Workgroup {

@@ -58,6 +58,9 @@ pub struct GpuConfig {
     /// Have a partial render after every so many draws of a pass, as if parameter memory were full
     /// (graphics, 12): it must not change any picture.
     pub partial_renders: Option<u32>,
+    /// Words of memory for binned vertices and primitives of a pass; when they do not suffice there is a
+    /// partial render.
+    pub parameter_words: usize,
 }
 
 impl Default for GpuConfig {
@@ -69,6 +72,7 @@ impl Default for GpuConfig {
             max_records: 1 << 20,
             strict: None,
             partial_renders: None,
+            parameter_words: 1 << 26,
         }
     }
 }

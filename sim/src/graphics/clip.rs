@@ -17,7 +17,7 @@ pub(super) const GUARD: f64 = (1 << 20) as f64;
 /// Most planes: w, two of depth, four of the guard band, eight distances.
 const MAX_PLANES: usize = 15;
 /// Most corners: every plane adds at most one.
-const MAX_CORNERS: usize = 3 + MAX_PLANES;
+pub(super) const MAX_CORNERS: usize = 3 + MAX_PLANES;
 
 /// A corner: its position in clip space, and how much of each original corner is in it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,23 +28,47 @@ pub(super) struct Corner {
 
 pub(super) type Corners = ArrayVec<Corner, MAX_CORNERS>;
 
-/// Something linear that is not negative inside: of the position, or of values at the original corners.
+/// Something linear that is not negative inside.
 #[derive(Clone, Copy, Debug)]
 enum Plane {
-    Position([f64; 4], f64),
+    /// Of w: at least so much.
+    W(f64),
+    /// Of one other coordinate: on this side of `ratio * w`.
+    Ratio { axis: usize, ratio: f64, side: f64 },
+    /// Of values at the original corners.
     Distances([f64; 3]),
 }
 
 impl Plane {
     fn distance(&self, corner: &Corner) -> f64 {
-        match self {
-            Plane::Position(normal, offset) => {
-                let position = corner.position;
-                let sum: f64 = (0..4).map(|axis| normal[axis] * position[axis]).sum();
-                sum - offset
-            }
+        let position = &corner.position;
+        match *self {
+            Plane::W(least) => position[3] - least,
+            Plane::Ratio { axis, ratio, side } => side * (position[axis] - ratio * position[3]),
             Plane::Distances(distances) => (0..3).map(|i| distances[i] * corner.weights[i]).sum(),
         }
+    }
+
+    /// Where the edge from an inside corner to an outside one leaves.
+    fn between(&self, inside: &Corner, outside: &Corner) -> Corner {
+        let (from, to) = (self.distance(inside), self.distance(outside));
+        // Shares instead of a difference: the ends may be many orders of magnitude apart.
+        let share = from / (from - to);
+        let rest = -to / (from - to);
+        let mix = |a: f64, b: f64| rest * a + share * b;
+        let mut corner = Corner {
+            position: std::array::from_fn(|axis| {
+                mix(inside.position[axis], outside.position[axis])
+            }),
+            weights: std::array::from_fn(|i| mix(inside.weights[i], outside.weights[i])),
+        };
+        // What is known exactly stays exact, whatever was lost.
+        match *self {
+            Plane::W(least) => corner.position[3] = least,
+            Plane::Ratio { axis, ratio, .. } => corner.position[axis] = ratio * corner.position[3],
+            Plane::Distances(_) => {}
+        }
+        corner
     }
 }
 
@@ -56,20 +80,21 @@ impl Planes {
     /// Those of a draw and a viewport.
     pub(super) fn new(viewport: &Viewport, depth: bool) -> Planes {
         let mut planes = ArrayVec::new();
-        planes.push(Plane::Position([0.0, 0.0, 0.0, 1.0], LEAST_W));
+        planes.push(Plane::W(LEAST_W));
+        let mut ratio = |axis: usize, ratio: f64, side: f64| {
+            planes.push(Plane::Ratio { axis, ratio, side });
+        };
         if depth {
-            planes.push(Plane::Position([0.0, 0.0, 1.0, 0.0], 0.0));
-            planes.push(Plane::Position([0.0, 0.0, -1.0, 1.0], 0.0));
+            ratio(2, 0.0, 1.0);
+            ratio(2, 1.0, -1.0);
         }
         for axis in 0..2 {
             let scale = f64::from(viewport.scale[axis]);
             let translate = f64::from(viewport.translate[axis]);
-            for sign in [1.0, -1.0] {
-                // translate + scale * x / w is at most GUARD, and at least -GUARD.
-                let mut normal = [0.0; 4];
-                normal[axis] = -sign * scale;
-                normal[3] = GUARD - sign * translate;
-                planes.push(Plane::Position(normal, 0.0));
+            // A viewport without size maps everything to one place.
+            if scale != 0.0 {
+                ratio(axis, (GUARD - translate) / scale, -scale.signum());
+                ratio(axis, (-GUARD - translate) / scale, scale.signum());
             }
         }
         Planes(planes)
@@ -104,8 +129,8 @@ impl Planes {
                 let (was, is) = (plane.distance(before), plane.distance(corner));
                 if (was >= 0.0) != (is >= 0.0) {
                     let new = match was >= 0.0 {
-                        true => between(before, corner, was, is),
-                        false => between(corner, before, is, was),
+                        true => plane.between(before, corner),
+                        false => plane.between(corner, before),
                     };
                     let _ = clipped.try_push(new);
                 }
@@ -128,24 +153,11 @@ impl Planes {
             let (at_a, at_b) = (plane.distance(&a), plane.distance(&b));
             match (at_a >= 0.0, at_b >= 0.0) {
                 (true, true) => {}
-                (true, false) => b = between(&a, &b, at_a, at_b),
-                (false, true) => a = between(&b, &a, at_b, at_a),
+                (true, false) => b = plane.between(&a, &b),
+                (false, true) => a = plane.between(&b, &a),
                 (false, false) => return None,
             }
         }
         Some([a, b])
-    }
-}
-
-/// Where the edge from an inside corner to an outside one leaves.
-fn between(inside: &Corner, outside: &Corner, at_inside: f64, at_outside: f64) -> Corner {
-    let part = at_inside / (at_inside - at_outside);
-    Corner {
-        position: std::array::from_fn(|axis| {
-            inside.position[axis] + part * (outside.position[axis] - inside.position[axis])
-        }),
-        weights: std::array::from_fn(|i| {
-            inside.weights[i] + part * (outside.weights[i] - inside.weights[i])
-        }),
     }
 }

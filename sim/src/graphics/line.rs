@@ -66,14 +66,15 @@ pub(super) fn pixels(ends: [[i32; 2]; 2], width: u16, clip: Rect, mut pixel: imp
         let centre = column * PIXEL + HALF;
         // Where the line is nearest to the column's centre.
         let at = centre.clamp(from.min(to), from.max(to));
-        let across = if to == from {
-            a[minor]
+        // Exactly: no rounding that depends on the direction.
+        let length = i128::from((to - from).abs());
+        let row = if length == 0 {
+            a[minor].div_euclid(PIXEL)
         } else {
-            // Rounded to the unit below; ends and columns of one line round alike.
-            let run = i128::from(at - from) * i128::from(b[minor] - a[minor]);
-            a[minor] + i64::try_from(run.div_euclid(i128::from(to - from))).unwrap_or(0)
+            let run = i128::from((at - from).abs()) * i128::from(b[minor] - a[minor]);
+            let across = i128::from(a[minor]) * length + run;
+            across.div_euclid(length * i128::from(PIXEL)) as i64
         };
-        let row = across.div_euclid(PIXEL);
         if !leaves(a, b, major, column, row) {
             continue;
         }

@@ -12,9 +12,9 @@
 //!
 //! The model is that of graphics, 1 and 16. Chunks of primitives, and then tiles, are independent jobs;
 //! the result does not depend on who runs them. Hidden-surface removal is not modelled: every fragment
-//! that passes its tests is shaded, in the order of primitives (graphics, 7.8). Parameter memory is as
-//! large as [`segment::CAPACITY`]; when it is full, or when [`crate::gpu::GpuConfig::partial_renders`]
-//! wants it, a partial render empties it (graphics, 12).
+//! that passes its tests is shaded, in the order of primitives (graphics, 7.8). When parameter memory
+//! ([`crate::gpu::GpuConfig::parameter_words`]) is full, also in the middle of a draw, or when
+//! [`crate::gpu::GpuConfig::partial_renders`] wants it, a partial render empties it (graphics, 12).
 //!
 //! Where the reference is silent the rules are Vulkan's; comments say INFERRED.
 
@@ -99,12 +99,12 @@ impl Gpu {
             match event {
                 Event::Draw(call) => {
                     let draw = Draw::new(&context, &call)?;
-                    segment.draw(&context, &mut programs, draw, &call)?;
+                    segment.draw(&context, &mut programs, &mut frame, draw, &call)?;
                 }
                 // What later draws read may be what earlier ones store.
                 Event::Barrier => segment.flush(&context)?,
             }
-            if segment.draws() >= every as usize || segment.is_full() {
+            if segment.draws() >= every as usize || segment.is_full(&context) {
                 segment.flush(&context)?;
                 frame.render(&context, &mut programs, &segment, true)?;
                 segment = Segment::default();

@@ -140,13 +140,18 @@ fn check_storage<F>(
     at: u64,
 ) -> Result<(), Box<Fault>> {
     let pass = context.pass;
+    let is_strict = context.gpu.config.strict.is_some();
     let fits = match setup.storage {
         Storage::None => stage == Stage::Vertex,
         Storage::Threadgroup { .. } => false,
         Storage::Tile { samples, bytes } => {
-            stage != Stage::Vertex
-                && samples as usize == pass.samples
-                && bytes as usize <= 4 * pass.words
+            let (bytes, all) = (bytes as usize, 4 * pass.words);
+            // A program without colour may allocate none.
+            let enough = match is_strict {
+                true => bytes == all || bytes == 0,
+                false => bytes <= all,
+            };
+            stage != Stage::Vertex && samples as usize == pass.samples && enough
         }
     };
     if fits {

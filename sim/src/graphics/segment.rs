@@ -13,6 +13,7 @@ use super::jobs::Jobs;
 use super::primitive::Primitive;
 use super::program::{Programs, Shader};
 use super::setup::Setup;
+use super::tiles::Frame;
 use super::walk::Call;
 use super::{Context, vertex};
 use crate::fault::Fault;
@@ -20,8 +21,8 @@ use crate::gpu::ObserverFactory;
 use crate::memory::Tlb;
 use crate::shader::Stage;
 
-/// Primitives and output words that fit before a partial render has to make room.
-pub(super) const CAPACITY: usize = 1 << 26;
+/// Words that a primitive takes, roughly.
+const PRIMITIVE_WORDS: usize = 64;
 /// Chunks that are worked on together at most.
 const MAX_PENDING: usize = 256;
 
@@ -49,7 +50,9 @@ pub(super) struct Segment {
     pub(super) draws: Vec<Draw>,
     pub(super) chunks: Vec<Binned>,
     pending: Vec<Pending>,
+    /// Words that chunks take, and those that pending ones may.
     size: usize,
+    expected: usize,
 }
 
 impl Segment {
@@ -58,15 +61,16 @@ impl Segment {
         self.draws.len()
     }
 
-    pub(super) fn is_full(&self) -> bool {
-        self.size > CAPACITY
+    pub(super) fn is_full<F>(&self, context: &Context<'_, F>) -> bool {
+        self.size > context.gpu.config.parameter_words
     }
 
-    /// Takes a draw.
+    /// Takes a draw. When there is no more room, `frame` renders what is there.
     pub(super) fn draw<F: ObserverFactory>(
         &mut self,
         context: &Context<'_, F>,
         programs: &mut Programs,
+        frame: &mut Frame,
         draw: Draw,
         call: &Call<'_>,
     ) -> Result<(), Box<Fault>> {
@@ -84,15 +88,23 @@ impl Segment {
             if context.cancelled() {
                 return Ok(());
             }
+            self.expected += PRIMITIVE_WORDS * chunk.primitives.len();
             self.pending.push(Pending {
                 draw: index,
                 shader: Arc::clone(&shader),
                 chunk,
             });
-            match self.pending.len() {
-                MAX_PENDING => self.flush(context),
-                _ => Ok(()),
+            let room = context.gpu.config.parameter_words;
+            if self.pending.len() < MAX_PENDING && self.expected < room {
+                return Ok(());
             }
+            self.flush(context)?;
+            if self.is_full(context) {
+                frame.render(context, programs, self, true)?;
+                self.chunks.clear();
+                self.size = 0;
+            }
+            Ok(())
         })
     }
 
@@ -102,6 +114,7 @@ impl Segment {
         context: &Context<'_, F>,
     ) -> Result<(), Box<Fault>> {
         let pending = std::mem::take(&mut self.pending);
+        self.expected = 0;
         let results: Vec<Mutex<Option<Binned>>> =
             pending.iter().map(|_| Mutex::new(None)).collect();
         Jobs::run(context.gpu, pending.len() as u64, &|jobs| {
@@ -122,7 +135,7 @@ impl Segment {
         for result in results {
             let binned = result.into_inner().unwrap_or_else(PoisonError::into_inner);
             if let Some(binned) = binned {
-                self.size += binned.outputs.len() + 32 * binned.primitives.len();
+                self.size += binned.outputs.len() + PRIMITIVE_WORDS * binned.primitives.len();
                 if !binned.primitives.is_empty() {
                     self.chunks.push(binned);
                 }

@@ -12,9 +12,12 @@
 //! integer depth r is 2^-16; with floats it is 2^(e - 23) for the exponent e of the triangle's greatest
 //! depth, which gives the measured 2^-24 for depths in [0.5, 1) (INFERRED, as Vulkan's and Metal's).
 
-use agx_hw::uvs::layer_and_viewport;
+use std::rc::Rc;
 
-use super::clip::{Corner, Planes};
+use agx_hw::uvs::layer_and_viewport;
+use arrayvec::ArrayVec;
+
+use super::clip::{Corner, MAX_CORNERS, Planes};
 use super::draw::{Draw, Object, Rect, Window};
 use super::line;
 use super::pass::Pass;
@@ -26,7 +29,8 @@ pub(super) struct Setup<'d> {
     pass: &'d Pass,
     /// Output words of the invocations.
     outputs: &'d [u32],
-    planes: Vec<Planes>,
+    /// Of each window.
+    planes: Vec<Rc<Planes>>,
     out: Vec<Primitive>,
 }
 
@@ -60,7 +64,7 @@ impl<'d> Setup<'d> {
             pass,
             outputs,
             planes: planes
-                .map(|window| Planes::new(&window.viewport, depth))
+                .map(|window| Rc::new(Planes::new(&window.viewport, depth)))
                 .collect(),
             out: Vec::new(),
         }
@@ -123,10 +127,13 @@ impl<'d> Setup<'d> {
             layer: layer.into(),
             window: window as u8,
         };
+        let mut planes = Rc::clone(planes);
         let layout = &self.draw.layout;
-        let words = (0..layout.clip_distances).filter_map(|i| layout.clip_distance(i));
-        let distances = words.map(|word| vertices.map(|vertex| self.float(vertex, word.into())));
-        let planes = planes.with_distances(distances);
+        if layout.clip_distances != 0 {
+            let words = (0..layout.clip_distances).filter_map(|i| layout.clip_distance(i));
+            let values = words.map(|word| vertices.map(|vertex| self.float(vertex, word.into())));
+            planes = Rc::new(planes.with_distances(values));
+        }
         match self.draw.object {
             Object::Points => self.point(&planes, corners[0], 0, common, false, 0.0),
             Object::Lines => self.line(&planes, [corners[0], corners[1]], common, None),
@@ -167,7 +174,7 @@ impl<'d> Setup<'d> {
         if polygon.len() < 3 {
             return;
         }
-        let placed: Vec<Placed> = polygon
+        let placed: ArrayVec<Placed, MAX_CORNERS> = polygon
             .iter()
             .map(|corner| self.place(corner, &window))
             .collect();

@@ -27,12 +27,33 @@ fn run_barrier(_: &mut Wave<'_>, _: &MicroOp) -> Step {
     Step::Barrier
 }
 
+/// The release that ends a texture fence: image stores are visible to loads behind it (isa-4, 9.1).
+#[inline(always)]
+fn run_texture_release(wave: &mut Wave<'_>, op: &MicroOp) -> Step {
+    wave.unfenced.get_mut().clear();
+    fence(Ordering::SeqCst);
+    // Immediate 0: the rendezvous of the workgroup as well.
+    if op.imm[0] == 1 {
+        Step::Barrier
+    } else {
+        Step::Next
+    }
+}
+
+/// The class of such a release.
+const TEXTURE_RELEASE: u64 = 0x68;
+
 crate::kernel! {
+    texture_release = run_texture_release;
     fence_kernel = run_fence;
     barrier = run_barrier;
 }
 
 pub(super) fn lower(instr: &Instr) -> Option<MicroOp> {
+    if instr.id() == FormId::Barrier && instr.modifier("class") == Some(TEXTURE_RELEASE) {
+        let rendezvous = u32::from(instr.op_name() == "barrier");
+        return Some(MicroOp::new(texture_release()).imms([rendezvous]));
+    }
     Some(MicroOp::new(match instr.id() {
         FormId::Barrier if instr.op_name() == "barrier" => barrier(),
         FormId::Barrier => fence_kernel(),

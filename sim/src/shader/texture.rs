@@ -10,7 +10,7 @@
 //! command in any mode. Strict mode faults as well where the reference has no answer or the hardware
 //! is silent about a mistake: tables and texels that are not mapped, a bundle for another kind of texture,
 //! a fetch through a sampler that is not the neutral one, reserved bits of W3, coordinates of stores
-//! that may wrap, layers of stores.
+//! that may wrap, layers of stores, loads of texels that the SIMD group stored and did not fence.
 
 use agx_hw::sampler::Sampler;
 use agx_isa::{FormId, Instr, Value};
@@ -160,7 +160,10 @@ fn run_texture(wave: &mut Wave<'_>, op: &MicroOp) -> Step {
         if strict && let Some(why) = mismatch(&request, view, sampler, &words, active) {
             return wave.fail(FaultKind::Strict(why), None);
         }
-        let memory = Memory::new(wave.group.tlb);
+        let mut memory = Memory::new(wave.group.tlb);
+        if strict {
+            memory = memory.counting(&wave.unfenced);
+        }
         out = filter::run(&Inputs {
             memory: &memory,
             view,
@@ -170,7 +173,13 @@ fn run_texture(wave: &mut Wave<'_>, op: &MicroOp) -> Step {
             active,
             quads: wave.group.dispatch.stage.has_quads(),
         });
-        if strict && let Some((va, lane)) = memory.missed() {
+        let (stale, missed) = (memory.stale(), memory.missed());
+        if strict && let Some((va, lane)) = stale {
+            let reason =
+                format!("loads the texel at {va:#x}, whose store no texture fence follows");
+            return wave.fail(FaultKind::Strict(reason), Some(lane));
+        }
+        if strict && let Some((va, lane)) = missed {
             let bytes = view.surface.codec.bytes.into();
             return wave.fail(unmapped("texture read", va, bytes), Some(lane));
         }
@@ -256,9 +265,13 @@ fn run_store(wave: &mut Wave<'_>, op: &MicroOp) -> Step {
     if strict && let Some(why) = store_mismatch(target, volume, &at, active) {
         return wave.fail(FaultKind::Strict(why), None);
     }
-    let memory = Memory::new(wave.group.tlb);
+    let mut memory = Memory::new(wave.group.tlb);
+    if strict {
+        memory = memory.counting(&wave.unfenced);
+    }
     store::store(&memory, target, active, &at, &colour);
-    if strict && let Some((va, lane)) = memory.missed() {
+    let missed = memory.missed();
+    if strict && let Some((va, lane)) = missed {
         let bytes = target.surface.codec.bytes.into();
         return wave.fail(unmapped("image store", va, bytes), Some(lane));
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! A SIMD group: its registers, its masks, and the loop that executes it.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::control::Scope;
@@ -64,6 +65,9 @@ pub struct Wave<'g> {
     pub atomic_result: Option<Lanes>,
     /// Each lane's scratch frame: word w of lane l is at `w * 32 + l`. Grows on use.
     pub scratch: Vec<u32>,
+    /// In strict mode, addresses of elements that image stores wrote since the last texture fence: loads
+    /// do not see them yet (isa-4, 2.1).
+    pub unfenced: RefCell<HashSet<u64>>,
     publications: Option<Box<[Lanes; PUBLICATIONS]>>,
     /// What a SIMD group of vertices works on; others have none. Who sets it clears it.
     pub vertex: Option<Box<VertexLanes>>,
@@ -117,6 +121,7 @@ impl<'g> Wave<'g> {
             fault: None,
             atomic_result: None,
             scratch: Vec::new(),
+            unfenced: RefCell::default(),
             publications: None,
             vertex: None,
             fragments: None,
@@ -149,6 +154,7 @@ impl<'g> Wave<'g> {
         self.fault = None;
         self.helpers = 0;
         self.scratch.fill(0);
+        self.unfenced.get_mut().clear();
         self.atomic_result = None;
         if let Some(words) = &mut self.publications {
             words.fill(Lanes::ZERO);

@@ -6,6 +6,8 @@
     reason = "lane numbers index several arrays alike"
 )]
 
+use agx_hw::sampler::{LodRange, MipFilter};
+
 use super::filter::{Inputs, swizzle};
 use super::lod;
 use super::record::Shape;
@@ -50,9 +52,9 @@ pub(super) fn fetch(inputs: &Inputs<'_>) -> [Lanes; 4] {
             None => 0.0,
         };
         level[lane] = match sampler.mip {
-            agx_hw::sampler::MipFilter::None => 0,
+            MipFilter::None => 0,
             // A full range leaves what is outside the image outside.
-            _ if sampler.lod == agx_hw::sampler::LodRange::FULL => wanted.floor() as i32,
+            _ if sampler.lod == LodRange::FULL => wanted.floor() as i32,
             _ => lod::clamp(sampler, wanted).floor() as i32,
         };
     }
@@ -88,11 +90,10 @@ pub(super) fn fetch(inputs: &Inputs<'_>) -> [Lanes; 4] {
         inside &= same;
         let texels = surface.texels(inputs.memory, plane, inside, &position, &sample);
         let texels = swizzle(view, &texels);
+        let inside = Lanes::from_mask(inside);
         for c in 0..4 {
             for lane in 0..LANES {
-                if inside >> lane & 1 == 1 {
-                    out[c].0[lane] = texels[c].0[lane];
-                }
+                out[c].0[lane] |= texels[c].0[lane] & inside.0[lane];
             }
         }
     }

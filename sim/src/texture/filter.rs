@@ -242,16 +242,16 @@ impl Inputs<'_> {
                     continue;
                 }
                 let texels = self.level_by_level(lanes, level, smooth, &at, &layers);
+                if pass == 0 {
+                    // Other lanes hold anything: nobody looks at them.
+                    value = texels;
+                    continue;
+                }
                 for c in 0..n {
                     for lane in 0..LANES {
-                        if lanes >> lane & 1 == 1 {
-                            let texel = texels[c].0[lane];
-                            value[c].0[lane] = if pass == 0 {
-                                texel
-                            } else {
-                                mix(value[c].0[lane], texel, weights[lane])
-                            };
-                        }
+                        // 0 where there is no second level.
+                        let weight = weights[lane];
+                        value[c].0[lane] = mix(value[c].0[lane], texels[c].0[lane], weight);
                     }
                 }
             }

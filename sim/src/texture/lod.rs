@@ -101,7 +101,7 @@ impl Details {
                 return details;
             }
             Detail::Gradients => {
-                details.from_gradients(request, sampler, view, |lane| {
+                details.follow(request, sampler, view, |lane| {
                     let read = |word: usize| f32::from_bits(words[word].0[lane]);
                     let third = match request.coordinates {
                         Coordinates::Volume => [read(8), read(9)],
@@ -112,7 +112,7 @@ impl Details {
             }
             Detail::Implicit | Detail::Bias if quads => {
                 let cube = request.coordinates == Coordinates::Cube && view.shape == Shape::Cube;
-                details.from_gradients(request, sampler, view, |lane| {
+                details.follow(request, sampler, view, |lane| {
                     quad_gradients(words, cube, lane & !3)
                 });
             }
@@ -126,8 +126,9 @@ impl Details {
         details
     }
 
+    /// Levels and footprints from the gradients of each lane.
     #[inline(always)]
-    fn from_gradients(
+    fn follow(
         &mut self,
         request: &Request,
         sampler: &Sampler,

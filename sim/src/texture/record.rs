@@ -319,7 +319,13 @@ pub fn target(bytes: &[u8; 32]) -> Record<Target> {
 const REMEMBERED: usize = 64;
 
 /// Records by their address, one for each of 64 classes of addresses.
-struct Memo<const N: usize, T>(Vec<Option<([u8; N], Rc<Record<T>>)>>);
+struct Memo<const N: usize, T>(Vec<Option<Known<N, T>>>);
+
+/// What a record's bytes meant.
+struct Known<const N: usize, T> {
+    bytes: [u8; N],
+    record: Rc<Record<T>>,
+}
 
 impl<const N: usize, T> Memo<N, T> {
     fn get(
@@ -333,10 +339,13 @@ impl<const N: usize, T> Memo<N, T> {
         }
         let entry = &mut self.0[(va / SLOT_BYTES) as usize % REMEMBERED];
         match entry {
-            Some((known, record)) if *known == bytes => Rc::clone(record),
+            Some(known) if known.bytes == bytes => Rc::clone(&known.record),
             _ => {
                 let record = Rc::new(decode(&bytes));
-                *entry = Some((bytes, Rc::clone(&record)));
+                *entry = Some(Known {
+                    bytes,
+                    record: Rc::clone(&record),
+                });
                 record
             }
         }

@@ -6,7 +6,8 @@
     reason = "lane numbers index several arrays alike"
 )]
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, Ordering::Relaxed};
 
 use super::blocks;
@@ -19,6 +20,9 @@ use crate::shader::{LANES, Lanes};
 pub struct Memory<'t, 'm> {
     tlb: &'t Tlb<'m>,
     missed: Cell<Option<(u64, u8)>>,
+    /// Elements stored and not fenced, when somebody keeps count.
+    unfenced: Option<&'t RefCell<HashSet<u64>>>,
+    stale: Cell<Option<(u64, u8)>>,
 }
 
 impl<'t, 'm> Memory<'t, 'm> {
@@ -28,7 +32,23 @@ impl<'t, 'm> Memory<'t, 'm> {
         Memory {
             tlb,
             missed: Cell::new(None),
+            unfenced: None,
+            stale: Cell::new(None),
         }
+    }
+
+    /// Keeps count of the elements that are stored, and of loads that meet one: what a load gets before
+    /// a texture fence is the old value (isa-4, 2.1; HW), which this model does not have any more.
+    #[must_use]
+    pub fn counting(mut self, unfenced: &'t RefCell<HashSet<u64>>) -> Memory<'t, 'm> {
+        self.unfenced = Some(unfenced);
+        self
+    }
+
+    /// The first element that was loaded although its store is not fenced, and the lane.
+    #[must_use]
+    pub fn stale(&self) -> Option<(u64, u8)> {
+        self.stale.get()
     }
 
     /// The first address that was not mapped, and the lane that wanted it.
@@ -42,6 +62,16 @@ impl<'t, 'm> Memory<'t, 'm> {
     fn miss(&self, va: u64, lane: usize) {
         if self.missed.get().is_none() {
             self.missed.set(Some((va, lane as u8)));
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn count(&self, unfenced: &RefCell<HashSet<u64>>, va: u64, access: Access, lane: usize) {
+        if access == Access::Write {
+            unfenced.borrow_mut().insert(va);
+        } else if self.stale.get().is_none() && unfenced.borrow().contains(&va) {
+            self.stale.set(Some((va, lane as u8)));
         }
     }
 
@@ -62,6 +92,9 @@ impl<'t, 'm> Memory<'t, 'm> {
             let lane = left.trailing_zeros() as usize;
             left &= left - 1;
             let va = addresses[lane];
+            if let Some(unfenced) = self.unfenced {
+                self.count(unfenced, va, access, lane);
+            }
             if va / PAGE_SIZE != page {
                 match self.tlb.translate(va & !(PAGE_SIZE - 1), access) {
                     Some(found) => (page, host) = (va / PAGE_SIZE, found),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //! Depth, stencil, occlusion, depth bias, and programs that decide late.
 
+#![allow(unreachable_pub)]
+
 use agx_hw::depth_bias::DepthBias;
 use agx_hw::format::Format;
 use agx_hw::launcher::Samples;

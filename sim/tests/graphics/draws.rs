@@ -360,7 +360,7 @@ fn instances_have_numbers() {
     let mut scene = scene(&corners, Primitive::Triangles, Provoking::First);
     // x += instance / 2; the first attribute is the instance.
     let middle = "or.10 r12, r6, r6
-        i2f.u32 r24, r6
+        u2f.f32 r24, r6
         fmul.6 r24, r24, #0.5
         fadd.6 r8, r8, r24";
     scene.setup.vertex = scene.studio.shader(&shaders::vertex_text(8, middle));

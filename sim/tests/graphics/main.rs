@@ -8,6 +8,7 @@ mod clip;
 mod depth;
 mod draws;
 mod faults;
+mod hostile;
 mod kernel;
 mod passes;
 mod points_and_lines;

@@ -18,7 +18,7 @@ use agx_uapi::abi::RenderFlags;
 
 use crate::depth::{DISCARD, cover, draw_of};
 use crate::shaders;
-use crate::studio::{Studio, gpu, gpu_with, program};
+use crate::studio::{Studio, gpu, gpu_with, program, small_gpu};
 use crate::triangles::{Random, bytes, corner, draw_count, triangle};
 
 /// A pass over a linear image of one word a pixel that was filled before, which its background programs
@@ -74,7 +74,15 @@ fn scene(seed: u64) -> (Studio, u64, usize) {
     let counting = shaders::counting(&mut studio, 1);
     let discarding = shaders::with(&mut studio, DISCARD);
     for round in 0..12 {
-        let triangles: Vec<_> = (0..3).flat_map(|_| triangle(&mut random, 1.1)).collect();
+        // More than a chunk holds, now and then.
+        let (count, reach) = if round % 6 == 5 {
+            (1200, 0.9)
+        } else {
+            (3, 1.1)
+        };
+        let triangles: Vec<_> = (0..count)
+            .flat_map(|_| triangle(&mut random, reach))
+            .collect();
         let fragment = if round % 4 == 3 { discarding } else { counting };
         let mut setup = draw_of(&mut studio, &triangles, fragment);
         setup.control2.pass = PassType::new(true, round % 4 == 3);
@@ -113,6 +121,14 @@ fn pictures_depend_neither_on_threads_nor_on_partial_renders() {
                 found == expected,
                 "seed {seed}, {threads} threads, {partial:?}"
             );
+        }
+        for threads in [1, 3] {
+            let (mut studio, address, length) = scene(seed);
+            studio
+                .render(&small_gpu(threads))
+                .unwrap_or_else(|fault| panic!("{fault}"));
+            let found = studio.images.read(address, length);
+            assert!(found == expected, "seed {seed}, little memory");
         }
     }
 }

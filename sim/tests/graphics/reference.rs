@@ -4,6 +4,8 @@
 //!
 //! It knows nothing of tiles, quads or clipping, and finds barycentrics by areas instead of planes.
 
+#![allow(unreachable_pub)]
+
 /// A corner after the vertex shader: clip-space position and attributes.
 #[derive(Clone, Copy, Debug)]
 pub struct Corner {
@@ -44,7 +46,6 @@ pub struct Hit {
     pub smooth: [f64; 4],
     /// Without.
     pub linear: [f64; 4],
-    pub clockwise: bool,
 }
 
 fn cross(a: [i64; 2], b: [i64; 2], p: [i64; 2]) -> i128 {
@@ -120,6 +121,5 @@ pub fn sample(
         depth,
         smooth: std::array::from_fn(|k| mix(k, true)),
         linear: std::array::from_fn(|k| mix(k, false)),
-        clockwise: cross(corners[0], corners[1], corners[2]) > 0,
     })
 }

@@ -215,6 +215,17 @@ pub fn gpu_with(threads: usize, partial_renders: Option<u32>) -> Gpu {
     .unwrap()
 }
 
+/// One that has next to no memory for what is binned.
+pub fn small_gpu(threads: usize) -> Gpu {
+    Gpu::new(GpuConfig {
+        threads,
+        strict: Some(Options::COMPILER),
+        parameter_words: 1000,
+        ..GpuConfig::default()
+    })
+    .unwrap()
+}
+
 pub fn count(samples: Samples) -> u32 {
     match samples {
         Samples::One => 1,

@@ -351,7 +351,7 @@ fn wild_coordinates() {
                         let n = hash((round * 1000 + lane * 4 + word) as u64);
                         wild[n as usize % wild.len()].to_bits()
                     }
-                    _ => (hash(lane as u64) as u32 & 0xfff) << 16 | lane as u32 % 6,
+                    _ => (hash(lane as u64) as u32 & 0xfff) << 16 | (lane as u32 % 6),
                 });
                 for c in &got {
                     for lane in 0..32 {

@@ -5,7 +5,7 @@
 use agx_hw::sampler::{Border, Compare, Filter, MipFilter, Sampler, Wrap};
 
 /// An image as numbers.
-pub trait Content {
+pub(crate) trait Content {
     /// Texels of a level of the view: width, height, depth.
     fn size(&self, level: u32) -> [i64; 3];
     /// Last level of the view.
@@ -16,16 +16,16 @@ pub trait Content {
 
 /// What to sample.
 #[derive(Clone, Copy, Debug)]
-pub struct Query {
-    pub at: [f64; 3],
+pub(crate) struct Query {
+    pub(crate) at: [f64; 3],
     /// Layer; of cubes the face.
-    pub layer: i64,
+    pub(crate) layer: i64,
     /// Third coordinate instead of a layer.
-    pub volume: bool,
-    pub cube: bool,
-    pub lambda: f64,
-    pub offset: [i64; 2],
-    pub compare: Option<f64>,
+    pub(crate) volume: bool,
+    pub(crate) cube: bool,
+    pub(crate) lambda: f64,
+    pub(crate) offset: [i64; 2],
+    pub(crate) compare: Option<f64>,
 }
 
 impl Default for Query {
@@ -215,7 +215,7 @@ fn level(
 }
 
 /// The filtered result before the swizzle.
-pub fn sample(content: &dyn Content, sampler: &Sampler, query: &Query) -> [f64; 4] {
+pub(crate) fn sample(content: &dyn Content, sampler: &Sampler, query: &Query) -> [f64; 4] {
     let low = f64::from(sampler.lod.min());
     let high = f64::from(sampler.lod.max());
     let lambda = query.lambda.max(low).min(high);

@@ -335,7 +335,7 @@ fn ends(mode: u32, v: &[i32]) -> Ends {
         }
     };
     let scaled = |a0: i32, a1: i32| {
-        let scale = |c: i32| c * v[3] >> 8;
+        let scale = |c: i32| (c * v[3]) >> 8;
         ldr(
             [scale(v[0]), scale(v[1]), scale(v[2]), a0],
             [v[0], v[1], v[2], a1],

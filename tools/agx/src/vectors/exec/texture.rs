@@ -302,7 +302,11 @@ fn check_query(vector: &Exec) -> Result<(), String> {
         _ => operand,
     })?;
     vector.near("clamped", out[0][0], float(vector.expected.get("clamped"))?)?;
-    vector.near("unclamped", out[1][0], float(vector.expected.get("unclamped"))?)
+    vector.near(
+        "unclamped",
+        out[1][0],
+        float(vector.expected.get("unclamped"))?,
+    )
 }
 
 /// A quad around a direction of the named kind, on a cube of 256 texels. Compute programs have no quads, so
