@@ -134,7 +134,7 @@ macro_rules! shim_enum {
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
             const fn to_shim(self) -> u32 {
-                match self { $(Self::$variant => ffi::$number as u32,)* }
+                match self { $(Self::$variant => ffi::$number,)* }
             }
         }
     };
@@ -326,23 +326,23 @@ struct AttributeFormat {
 
 /// Numeric kinds in the order in which Vulkan numbers the formats of one layout, up to integers.
 const NUMERICS: [u32; 6] = [
-    ffi::cortland_numeric_CORTLAND_NUMERIC_UNORM as u32,
-    ffi::cortland_numeric_CORTLAND_NUMERIC_SNORM as u32,
-    ffi::cortland_numeric_CORTLAND_NUMERIC_USCALED as u32,
-    ffi::cortland_numeric_CORTLAND_NUMERIC_SSCALED as u32,
-    ffi::cortland_numeric_CORTLAND_NUMERIC_UINT as u32,
-    ffi::cortland_numeric_CORTLAND_NUMERIC_SINT as u32,
+    ffi::cortland_numeric_CORTLAND_NUMERIC_UNORM,
+    ffi::cortland_numeric_CORTLAND_NUMERIC_SNORM,
+    ffi::cortland_numeric_CORTLAND_NUMERIC_USCALED,
+    ffi::cortland_numeric_CORTLAND_NUMERIC_SSCALED,
+    ffi::cortland_numeric_CORTLAND_NUMERIC_UINT,
+    ffi::cortland_numeric_CORTLAND_NUMERIC_SINT,
 ];
 
 impl AttributeFormat {
     /// Of Vulkan's number (Vulkan, `VkFormat`).
     fn of(format: i32) -> Option<Self> {
-        const PLAIN: u32 = ffi::cortland_packing_CORTLAND_PACKING_NONE as u32;
-        const BGR: u32 = ffi::cortland_packing_CORTLAND_PACKING_BGR as u32;
-        const A2B10: u32 = ffi::cortland_packing_CORTLAND_PACKING_A2B10G10R10 as u32;
-        const A2R10: u32 = ffi::cortland_packing_CORTLAND_PACKING_A2R10G10B10 as u32;
-        const B10G11R11: u32 = ffi::cortland_packing_CORTLAND_PACKING_B10G11R11 as u32;
-        const FLOAT: u32 = ffi::cortland_numeric_CORTLAND_NUMERIC_FLOAT as u32;
+        const PLAIN: u32 = ffi::cortland_packing_CORTLAND_PACKING_NONE;
+        const BGR: u32 = ffi::cortland_packing_CORTLAND_PACKING_BGR;
+        const A2B10: u32 = ffi::cortland_packing_CORTLAND_PACKING_A2B10G10R10;
+        const A2R10: u32 = ffi::cortland_packing_CORTLAND_PACKING_A2R10G10B10;
+        const B10G11R11: u32 = ffi::cortland_packing_CORTLAND_PACKING_B10G11R11;
+        const FLOAT: u32 = ffi::cortland_numeric_CORTLAND_NUMERIC_FLOAT;
         let format = u32::try_from(format).ok()?;
         // First number of a layout, how many follow it, components, bits, packing.
         const LAYOUTS: [(u32, u32, u8, u8, u32); 18] = [
@@ -530,7 +530,7 @@ mod tests {
     #[test]
     fn formats_of_attributes() {
         let of = |format| AttributeFormat::of(format).map(|f| (f.numeric, f.components, f.bits));
-        let float = ffi::cortland_numeric_CORTLAND_NUMERIC_FLOAT as u32;
+        let float = ffi::cortland_numeric_CORTLAND_NUMERIC_FLOAT;
         assert_eq!(of(37), Some((NUMERICS[0], 4, 8)));
         assert_eq!(of(41), Some((NUMERICS[4], 4, 8)));
         assert_eq!(of(76), Some((float, 1, 16)));

@@ -656,7 +656,8 @@ impl Studio {
     }
 
     pub fn mappings(&self) -> Arc<Mappings> {
-        let mut regions: Vec<Region> = self.all().into_iter().chain(&self.extra).map(Memory::region).collect();
+        let all = self.all().into_iter().chain(&self.extra);
+        let mut regions: Vec<Region> = all.map(Memory::region).collect();
         regions.sort_by_key(|region| region.start);
         Arc::new(Mappings::new(regions))
     }

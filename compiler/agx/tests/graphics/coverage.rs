@@ -211,7 +211,11 @@ fn written_depth_takes_the_place_of_the_test() {
             o = p.x;
         }";
     for samples in ALL {
-        each(samples, &Draw::new(COVER, text), |x, _, _| if x == 5 { 7 } else { x });
+        each(
+            samples,
+            &Draw::new(COVER, text),
+            |x, _, _| if x == 5 { 7 } else { x },
+        );
     }
     let lowering = FragmentLowering {
         attachments: scene(Samples::One).attachments(),

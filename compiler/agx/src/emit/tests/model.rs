@@ -662,6 +662,21 @@ impl Model {
             Instr::Publish(_) | Instr::Texture(_) | Instr::CubeFace(_) | Instr::CubeCoord(_) => {
                 panic!("`{instr}`: this model has no texture unit")
             }
+            Instr::PublishDepth(_)
+            | Instr::Export(_)
+            | Instr::VertexOut(_)
+            | Instr::Iter(_)
+            | Instr::IterFlat(_)
+            | Instr::Project(_)
+            | Instr::InterpPos(_)
+            | Instr::Derivative(_)
+            | Instr::TileAccess(_)
+            | Instr::TileFence(_)
+            | Instr::TileLoad(_)
+            | Instr::TileStore(_)
+            | Instr::Coverage(_)
+            | Instr::DepthStore(_)
+            | Instr::BlockStore(_) => panic!("`{instr}`: this model has no rasteriser"),
             Instr::Swap(op) => {
                 let (x, y) = (reg(op.x), reg(op.y));
                 let old = self.regs[x][lane];

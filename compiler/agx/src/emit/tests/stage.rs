@@ -38,7 +38,7 @@ fn check(instr: impl Into<Instr>, kills: &[u8], waits: &[u8], slot: u8, bytes: &
     let sequence = encode(&instr, &ctx).unwrap_or_else(|error| panic!("{error}"));
     let mut made = Vec::new();
     for machine in &sequence {
-        made.extend(machine.encode().unwrap_or_else(|e| panic!("{instr}: {e}")));
+        made.extend_from_slice(&machine.encode().unwrap_or_else(|e| panic!("{instr}: {e}")));
     }
     assert_eq!(made, hex(bytes), "{instr}");
 }
