@@ -8,6 +8,7 @@
 use ash::vk;
 
 use super::buffer::{CommandBuffer, record};
+use super::replay::record_inside;
 use super::segment::Stamp;
 use crate::buffer::Buffer;
 use crate::error::VkResult;
@@ -74,7 +75,7 @@ pub(crate) unsafe extern "system" fn cmd_write_timestamp(
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        record("vkCmdWriteTimestamp", buffer, |this| {
+        record_inside("vkCmdWriteTimestamp", buffer, move |this| {
             this.write_timestamp(object::get::<QueryPool>(pool), query)
         });
     }
@@ -89,7 +90,7 @@ pub(crate) unsafe extern "system" fn cmd_write_timestamp2(
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        record("vkCmdWriteTimestamp2", buffer, |this| {
+        record_inside("vkCmdWriteTimestamp2", buffer, move |this| {
             this.write_timestamp(object::get::<QueryPool>(pool), query)
         });
     }
@@ -144,7 +145,7 @@ pub(crate) unsafe extern "system" fn cmd_begin_query(
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        record("vkCmdBeginQuery", buffer, |_| {
+        record_inside("vkCmdBeginQuery", buffer, |_| {
             Err(vk::Result::ERROR_FEATURE_NOT_PRESENT)
         });
     }
@@ -158,7 +159,7 @@ pub(crate) unsafe extern "system" fn cmd_end_query(
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        record("vkCmdEndQuery", buffer, |_| {
+        record_inside("vkCmdEndQuery", buffer, |_| {
             Err(vk::Result::ERROR_FEATURE_NOT_PRESENT)
         });
     }
