@@ -21,6 +21,8 @@ pub struct VertexLowering {
     pub varyings: Option<Vec<(u8, u8)>>,
     /// Points are drawn: a shader that writes no point size exports 1.0.
     pub point_size: bool,
+    /// The view that it is for, where there is more than the one: ViewIndex, and the layer.
+    pub view: Option<u32>,
 }
 
 /// A vertex attribute.
@@ -78,6 +80,8 @@ pub struct FragmentLowering {
     pub logic_op: Option<LogicOp>,
     /// Every sample of every pixel is covered, whatever hardware says: of programs that fill whole tiles.
     pub full_coverage: bool,
+    /// The view that it is for, where there is more than the one.
+    pub view: Option<u32>,
 }
 
 impl Default for FragmentLowering {
@@ -94,6 +98,7 @@ impl Default for FragmentLowering {
             sample_mask: u32::MAX,
             logic_op: None,
             full_coverage: false,
+            view: None,
         }
     }
 }
@@ -431,6 +436,8 @@ impl VertexLowering {
             vertex: ffi::cortland_vertex_lowering {
                 has_varyings: self.varyings.is_some(),
                 point_size: self.point_size,
+                has_view: self.view.is_some(),
+                view: self.view.unwrap_or(0),
                 ..ffi::cortland_vertex_lowering::default()
             },
             fragment: ffi::cortland_fragment_lowering::default(),
@@ -476,6 +483,8 @@ impl FragmentLowering {
                 has_logic_op: self.logic_op.is_some(),
                 logic_op: self.logic_op.map_or(0, LogicOp::to_shim),
                 full_coverage: self.full_coverage,
+                has_view: self.view.is_some(),
+                view: self.view.unwrap_or(0),
             },
             robust: self.robust,
             custom_border_colors: self.custom_border_colors,

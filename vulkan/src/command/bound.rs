@@ -8,10 +8,13 @@ use ash::vk;
 use agx_hw::window::LauncherAddress;
 
 use super::binding_table::{BoundSet, Sets};
-use super::buffer::{CommandBuffer, record};
+use super::buffer::{CommandBuffer, record_everywhere};
 use super::dispatch::{Groups, Written};
+use super::replay::{record_inside, record_slice_inside};
 use crate::descriptor::{DescriptorSet, DynamicBuffer, Layout, MAX_DESCRIPTOR, UpdateTemplate};
 use crate::entry;
+use crate::error::VkResult;
+use crate::host::OUT_OF_HOST;
 use crate::object;
 use crate::physical_device::limits;
 use crate::pipeline::Pipeline;
@@ -64,11 +67,35 @@ impl Default for Bound {
     }
 }
 
+/// A descriptor set of a pipeline layout.
+#[derive(Clone, Copy)]
+struct Place {
+    index: usize,
+    /// Null where nothing is bound.
+    set: vk::DescriptorSet,
+    /// Where the layout has its dynamic buffers.
+    dynamic_start: usize,
+}
+
 impl Bound {
+    /// Binds sets; `offsets` are of all their dynamic buffers.
+    ///
+    /// # Safety
+    /// The sets live.
+    unsafe fn bind_sets(&mut self, places: impl Iterator<Item = Place>, mut offsets: &[u32]) {
+        for place in places {
+            // SAFETY: the caller's promise.
+            if let Some(set) = unsafe { object::get_optional::<DescriptorSet>(place.set) } {
+                self.bind_set(place.index, place.dynamic_start, set, &mut offsets);
+            }
+        }
+        self.changed = true;
+    }
+
     fn bind_set(
         &mut self,
-        layout: &PipelineLayout,
         index: usize,
+        dynamic_start: usize,
         set: &DescriptorSet,
         offsets: &mut &[u32],
     ) {
@@ -79,10 +106,9 @@ impl Bound {
         if self.pushed == Some(index) {
             self.pushed = None;
         }
-        let first = layout.sets.get(index).map_or(0, |set| set.dynamic_start) as usize;
         // SAFETY: nobody updates a set while a command that binds it is recorded.
         let dynamic = unsafe { set.dynamic() };
-        for (buffer, at) in dynamic.iter().zip(first..) {
+        for (buffer, at) in dynamic.iter().zip(dynamic_start..) {
             let offset = offsets.split_off_first().copied().unwrap_or(0);
             if let Some(place) = self.dynamic.get_mut(at) {
                 *place = buffer.moved(offset);
@@ -127,6 +153,14 @@ impl Bound {
         memory
     }
 
+    /// Makes a pushed set what [`Bound::pushed_memory`] once was.
+    fn push_again(&mut self, index: usize, memory: &[u8]) {
+        self.pushed = Some(index);
+        self.push_size = memory.len().min(MAX_PUSH_SET);
+        self.push_set[..self.push_size].copy_from_slice(&memory[..self.push_size]);
+        self.changed = true;
+    }
+
     /// The pushed set's memory.
     pub(super) fn pushed_memory(&self) -> &[u8] {
         &self.push_set[..self.push_size]
@@ -142,6 +176,68 @@ impl CommandBuffer {
             _ => None,
         }
     }
+
+    /// Binds sets, or keeps them to be bound.
+    ///
+    /// # Safety
+    /// The sets live as long as the command buffer can be executed.
+    unsafe fn bind_sets(
+        &mut self,
+        point: vk::PipelineBindPoint,
+        places: impl ExactSizeIterator<Item = Place>,
+        offsets: &[u32],
+    ) -> VkResult {
+        if self.keeps() {
+            let mut kept = self.host().vec();
+            kept.try_reserve_exact(places.len())
+                .map_err(|_| OUT_OF_HOST)?;
+            kept.extend(places);
+            let offsets = self.host().copied(offsets)?;
+            return self.keep_command(move |this| {
+                if let Some(bound) = this.bound_at(point) {
+                    // SAFETY: the caller's promise.
+                    unsafe { bound.bind_sets(kept.iter().copied(), &offsets) };
+                }
+                Ok(())
+            });
+        }
+        if let Some(bound) = self.bound_at(point) {
+            // SAFETY: the caller's promise.
+            unsafe { bound.bind_sets(places, offsets) };
+        }
+        Ok(())
+    }
+
+    /// Pushes descriptors of a set of a layout, which `write` writes.
+    fn push_set(
+        &mut self,
+        point: vk::PipelineBindPoint,
+        layout: &PipelineLayout,
+        set: u32,
+        write: impl FnOnce(&Layout, &mut [u8]),
+    ) -> VkResult {
+        let Some(set_layout) = layout.set(set) else {
+            return Ok(());
+        };
+        let (host, keeps) = (self.host(), self.keeps());
+        let Some(bound) = self.bound_at(point) else {
+            return Ok(());
+        };
+        let index = set as usize;
+        write(set_layout, bound.push_memory(index, set_layout));
+        bound.changed = true;
+        if keeps {
+            // The state of the command buffer that keeps it has what was pushed before, too.
+            let memory = host.copied(bound.pushed_memory())?;
+            return self.keep_command(move |this| {
+                if let Some(bound) = this.bound_at(point) {
+                    bound.push_again(index, &memory);
+                }
+                Ok(())
+            });
+        }
+        Ok(())
+    }
 }
 
 /// vkCmdBindPipeline.
@@ -152,7 +248,7 @@ pub(crate) unsafe extern "system" fn cmd_bind_pipeline(
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        record("vkCmdBindPipeline", buffer, |this| {
+        record_inside("vkCmdBindPipeline", buffer, move |this| {
             let pipeline = object::get::<Pipeline>(pipeline);
             match point {
                 vk::PipelineBindPoint::COMPUTE => {
@@ -180,19 +276,19 @@ pub(crate) unsafe extern "system" fn cmd_bind_descriptor_sets(
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        record("vkCmdBindDescriptorSets", buffer, |this| {
-            let Some(bound) = this.bound_at(point) else {
-                return Ok(());
-            };
+        record_everywhere("vkCmdBindDescriptorSets", buffer, |this| {
             let layout = object::get::<PipelineLayout>(layout);
-            let mut offsets = entry::slice(offsets, offset_count);
-            for (at, set) in entry::slice(sets, count).iter().enumerate() {
-                if let Some(set) = object::get_optional::<DescriptorSet>(*set) {
-                    bound.bind_set(layout, first as usize + at, set, &mut offsets);
+            let places = entry::slice(sets, count).iter().enumerate();
+            let places = places.map(|(at, set)| {
+                let index = first as usize + at;
+                let of_layout = layout.sets.get(index);
+                Place {
+                    index,
+                    set: *set,
+                    dynamic_start: of_layout.map_or(0, |set| set.dynamic_start) as usize,
                 }
-            }
-            bound.changed = true;
-            Ok(())
+            });
+            this.bind_sets(point, places, entry::slice(offsets, offset_count))
         });
     }
 }
@@ -208,9 +304,9 @@ pub(crate) unsafe extern "system" fn cmd_push_constants(
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        record("vkCmdPushConstants", buffer, |this| {
-            let values = entry::slice(values.cast::<u8>(), size);
-            let (start, end) = (offset as usize, offset as usize + size as usize);
+        let values = entry::slice(values.cast::<u8>(), size);
+        record_slice_inside("vkCmdPushConstants", buffer, values, move |this, values| {
+            let (start, end) = (offset as usize, offset as usize + values.len());
             // Constants are of no bind point.
             for bound in [&mut this.bound, &mut this.drawing.bound] {
                 let Some(to) = bound.constants.get_mut(start..end) else {
@@ -236,20 +332,13 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set(
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        record("vkCmdPushDescriptorSetKHR", buffer, |this| {
-            let Some(bound) = this.bound_at(point) else {
-                return Ok(());
-            };
+        record_everywhere("vkCmdPushDescriptorSetKHR", buffer, |this| {
             let layout = object::get::<PipelineLayout>(layout);
-            let Some(set_layout) = layout.set(set) else {
-                return Ok(());
-            };
-            let memory = bound.push_memory(set as usize, set_layout);
-            for write in entry::slice(writes, count) {
-                set_layout.write(memory, &mut [], write);
-            }
-            bound.changed = true;
-            Ok(())
+            this.push_set(point, layout, set, |set_layout, memory| {
+                for write in entry::slice(writes, count) {
+                    set_layout.write(memory, &mut [], write);
+                }
+            })
         });
     }
 }
@@ -264,19 +353,12 @@ pub(crate) unsafe extern "system" fn cmd_push_descriptor_set_with_template(
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        record("vkCmdPushDescriptorSetWithTemplateKHR", buffer, |this| {
+        record_everywhere("vkCmdPushDescriptorSetWithTemplateKHR", buffer, |this| {
             let layout = object::get::<PipelineLayout>(layout);
             let template = object::get::<UpdateTemplate>(template);
-            let Some(set_layout) = layout.set(set) else {
-                return Ok(());
-            };
-            let Some(bound) = this.bound_at(template.bind_point()) else {
-                return Ok(());
-            };
-            let memory = bound.push_memory(set as usize, set_layout);
-            template.write(memory, &mut [], data.cast());
-            bound.changed = true;
-            Ok(())
+            this.push_set(template.bind_point(), layout, set, |_, memory| {
+                template.write(memory, &mut [], data.cast());
+            })
         });
     }
 }

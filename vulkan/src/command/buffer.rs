@@ -13,6 +13,7 @@ use super::chunk::{Memory, Piece, Use};
 use super::draw::Drawing;
 use super::pool::CommandPool;
 use super::render_pass::Pass;
+use super::replay::Kept;
 use super::segment::{Segment, Stamp};
 use super::stream::Stream;
 use crate::debug::{self, Flags};
@@ -30,6 +31,7 @@ pub(crate) struct CommandBuffer {
     /// Lives longer than its objects, by the specification.
     device: NonNull<Device>,
     pool: vk::CommandPool,
+    level: vk::CommandBufferLevel,
     /// The first error, which vkEndCommandBuffer returns.
     failed: Option<vk::Result>,
     memory: Memory,
@@ -41,6 +43,8 @@ pub(crate) struct CommandBuffer {
     pub(super) late: HostVec<Late>,
     /// The render pass that it is in.
     pub(super) pass: Pass,
+    /// What is carried out by those who execute it.
+    pub(super) kept: Kept,
     /// Device memory for workgroup variables of its dispatches, which run one after the other.
     pub(super) workgroup_memory: Option<(u64, u64)>,
 }
@@ -54,10 +58,12 @@ impl CommandBuffer {
         device: &Device,
         host: HostAllocator,
         pool: vk::CommandPool,
+        level: vk::CommandBufferLevel,
     ) -> CommandBuffer {
         CommandBuffer {
             device: NonNull::from(device),
             pool,
+            level,
             failed: None,
             memory: Memory::new(host),
             stream: Stream::default(),
@@ -66,6 +72,7 @@ impl CommandBuffer {
             drawing: Drawing::default(),
             late: host.vec(),
             pass: Pass::new(host),
+            kept: Kept::new(host),
             workgroup_memory: None,
         }
     }
@@ -147,16 +154,43 @@ impl CommandBuffer {
         self.drawing = Drawing::default();
         self.late.clear();
         self.pass.reset();
+        self.kept.reset();
         self.workgroup_memory = None;
     }
 }
 
-/// Records a command: its error is kept for vkEndCommandBuffer, and after an error nothing is
-/// recorded any more.
+/// Records a command that is not one of secondary command buffers inside of a render pass: its
+/// error is kept for vkEndCommandBuffer, and after an error nothing is recorded any more.
 ///
 /// # Safety
 /// The handle is valid and externally synchronised.
 pub(super) unsafe fn record(
+    name: &'static str,
+    buffer: vk::CommandBuffer,
+    body: impl FnOnce(&mut CommandBuffer) -> VkResult,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        record_everywhere(name, buffer, |this| match this.keeps() {
+            false => body(this),
+            true => Err(not_inside(name)),
+        });
+    }
+}
+
+#[cold]
+fn not_inside(name: &'static str) -> vk::Result {
+    debug::error(&format_args!(
+        "{name} in a secondary command buffer that is inside of a render pass"
+    ));
+    vk::Result::ERROR_UNKNOWN
+}
+
+/// Records a command of any command buffer, as [`record`] does.
+///
+/// # Safety
+/// The handle is valid and externally synchronised.
+pub(super) unsafe fn record_everywhere(
     name: &'static str,
     buffer: vk::CommandBuffer,
     body: impl FnOnce(&mut CommandBuffer) -> VkResult,
@@ -195,12 +229,20 @@ fn no_command_buffer(name: &'static str, buffer: vk::CommandBuffer) {
 /// vkBeginCommandBuffer.
 pub(crate) unsafe extern "system" fn begin_command_buffer(
     buffer: vk::CommandBuffer,
-    _info: *const vk::CommandBufferBeginInfo<'_>,
+    info: *const vk::CommandBufferBeginInfo<'_>,
 ) -> vk::Result {
     entry::try_guard("vkBeginCommandBuffer", || {
         // SAFETY: valid and externally synchronised by the specification.
         let this = unsafe { object::get_mut::<CommandBuffer>(buffer) };
         this.reset(&mut this.pool().spare);
+        // SAFETY: valid by the specification.
+        let flags = unsafe { (*info).flags };
+        // The flag means nothing in primary command buffers.
+        if this.level == vk::CommandBufferLevel::SECONDARY
+            && flags.contains(vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE)
+        {
+            this.kept.start();
+        }
         Ok(())
     })
 }
@@ -213,6 +255,7 @@ pub(crate) unsafe extern "system" fn end_command_buffer(buffer: vk::CommandBuffe
         if let Some(error) = this.failed {
             // What cannot be recorded whole is not executed in part.
             this.segments.clear();
+            this.kept.clear();
             return Err(error);
         }
         this.cut(None)

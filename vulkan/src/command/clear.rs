@@ -6,7 +6,7 @@ use std::sync::Arc;
 use agx_hw::vdm::Vertices;
 use ash::vk;
 
-use super::buffer::{CommandBuffer, record};
+use super::buffer::{CommandBuffer, record_everywhere};
 use super::draw::Parameters;
 use crate::clear_pipelines::{Clear, Cleared};
 use crate::debug;
@@ -134,6 +134,19 @@ impl CommandBuffer {
         drawn
     }
 
+    fn clear_attachments(
+        &mut self,
+        attachments: &[vk::ClearAttachment],
+        rects: &[vk::ClearRect],
+    ) -> VkResult {
+        for attachment in attachments {
+            for rect in rects {
+                self.clear_attachment(attachment, rect)?;
+            }
+        }
+        Ok(())
+    }
+
     fn clear_attachment(
         &mut self,
         attachment: &vk::ClearAttachment,
@@ -180,13 +193,15 @@ pub(crate) unsafe extern "system" fn cmd_clear_attachments(
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        record("vkCmdClearAttachments", buffer, |this| {
-            for attachment in entry::slice(attachments, attachment_count) {
-                for rect in entry::slice(rects, rect_count) {
-                    this.clear_attachment(attachment, rect)?;
-                }
+        record_everywhere("vkCmdClearAttachments", buffer, |this| {
+            let attachments = entry::slice(attachments, attachment_count);
+            let rects = entry::slice(rects, rect_count);
+            if !this.keeps() {
+                return this.clear_attachments(attachments, rects);
             }
-            Ok(())
+            let attachments = this.host().copied(attachments)?;
+            let rects = this.host().copied(rects)?;
+            this.keep_command(move |this| this.clear_attachments(&attachments, &rects))
         });
     }
 }

@@ -19,9 +19,10 @@ use agx_hw::{depth_bias, scissor};
 use ash::vk;
 
 use super::bound::Bound;
-use super::buffer::{CommandBuffer, record};
+use super::buffer::CommandBuffer;
 use super::chunk::{CHUNK, Use};
 use super::render::Pass;
+use super::replay::record_inside;
 use super::root::Special;
 use crate::buffer::Buffer;
 use crate::debug;
@@ -105,6 +106,17 @@ impl Drawing {
         self.record = None;
         self.launchers = None;
         self.state_changed = true;
+    }
+
+    /// Nothing is bound or set any more; the pass goes on.
+    pub(super) fn unbind(&mut self) {
+        self.bound = Bound::default();
+        self.pipeline = None;
+        self.state = pipeline::State::default();
+        self.vertex_buffers = [VertexBuffer::default(); MAX_VERTEX_BUFFERS];
+        self.index_buffer = None;
+        self.buffers_changed = true;
+        self.forget();
     }
 
     /// Binds a pipeline.
@@ -586,7 +598,7 @@ pub(crate) unsafe extern "system" fn cmd_draw(
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        record("vkCmdDraw", buffer, |this| {
+        record_inside("vkCmdDraw", buffer, move |this| {
             if count == 0 || instances == 0 {
                 return Ok(());
             }
@@ -611,7 +623,7 @@ pub(crate) unsafe extern "system" fn cmd_draw_indexed(
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        record("vkCmdDrawIndexed", buffer, |this| {
+        record_inside("vkCmdDrawIndexed", buffer, move |this| {
             if count == 0 || instances == 0 {
                 return Ok(());
             }
@@ -640,7 +652,7 @@ pub(crate) unsafe extern "system" fn cmd_draw_indirect(
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        record("vkCmdDrawIndirect", buffer, |this| {
+        record_inside("vkCmdDrawIndirect", buffer, move |this| {
             let address = object::get::<Buffer>(arguments).address + offset;
             for draw in 0..u64::from(count) {
                 let address = address + draw * u64::from(stride);
@@ -665,7 +677,7 @@ pub(crate) unsafe extern "system" fn cmd_draw_indexed_indirect(
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        record("vkCmdDrawIndexedIndirect", buffer, |this| {
+        record_inside("vkCmdDrawIndexedIndirect", buffer, move |this| {
             let address = object::get::<Buffer>(arguments).address + offset;
             let Some(indices) = this.indices(0, None)? else {
                 return Ok(());

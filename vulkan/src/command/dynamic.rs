@@ -4,12 +4,14 @@
 use agx_hw::vdm::IndexSize;
 use ash::vk;
 
-use super::buffer::{CommandBuffer, record};
+use super::buffer::{CommandBuffer, record_everywhere};
 use super::draw::{Drawing, IndexBuffer, VertexBuffer};
+use super::replay::{record_inside, record_slice_inside};
 use crate::buffer::Buffer;
 use crate::debug;
 use crate::entry;
 use crate::error::VkResult;
+use crate::host::OUT_OF_HOST;
 use crate::object;
 use crate::pipeline::{StencilFace, primitive};
 
@@ -17,11 +19,36 @@ use crate::pipeline::{StencilFace, primitive};
 ///
 /// # Safety
 /// The handle is valid and externally synchronised.
-unsafe fn set(name: &'static str, buffer: vk::CommandBuffer, change: impl FnOnce(&mut Drawing)) {
+unsafe fn set(
+    name: &'static str,
+    buffer: vk::CommandBuffer,
+    change: impl Fn(&mut Drawing) + 'static,
+) {
     // SAFETY: the caller's promise.
     unsafe {
-        record(name, buffer, |this| {
+        record_inside(name, buffer, move |this| {
             change(&mut this.drawing);
+            this.drawing.state_changed = true;
+            Ok(())
+        });
+    }
+}
+
+/// Records a change of a list.
+///
+/// # Safety
+/// The handle is valid and externally synchronised, and the array has so many elements.
+unsafe fn set_list<T: Copy + 'static>(
+    name: &'static str,
+    buffer: vk::CommandBuffer,
+    (values, count): (*const T, u32),
+    change: impl Fn(&mut Drawing, &[T]) + 'static,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let values = entry::slice(values, count);
+        record_slice_inside(name, buffer, values, move |this, values| {
+            change(&mut this.drawing, values);
             this.drawing.state_changed = true;
             Ok(())
         });
@@ -37,7 +64,7 @@ macro_rules! setters {
             $($argument: $kind),*
         ) {
             // SAFETY: valid and externally synchronised by the specification.
-            unsafe { set($name, buffer, |$drawing| $body) };
+            unsafe { set($name, buffer, move |$drawing| $body) };
         }
     )*};
 }
@@ -104,8 +131,9 @@ pub(crate) unsafe extern "system" fn cmd_set_blend_constants(
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        set("vkCmdSetBlendConstants", buffer, |drawing| {
-            drawing.state.blend_constants = *constants;
+        let constants = *constants;
+        set("vkCmdSetBlendConstants", buffer, move |drawing| {
+            drawing.state.blend_constants = constants;
             drawing.buffers_changed = true;
         });
     }
@@ -141,10 +169,14 @@ pub(crate) unsafe extern "system" fn cmd_set_viewport(
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        set("vkCmdSetViewport", buffer, |drawing| {
-            let values = entry::slice(viewports, count);
-            put_list(&mut drawing.state.viewports, first, values, false);
-        });
+        set_list(
+            "vkCmdSetViewport",
+            buffer,
+            (viewports, count),
+            move |drawing, values| {
+                put_list(&mut drawing.state.viewports, first, values, false);
+            },
+        );
     }
 }
 
@@ -156,10 +188,14 @@ pub(crate) unsafe extern "system" fn cmd_set_viewport_with_count(
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        set("vkCmdSetViewportWithCount", buffer, |drawing| {
-            let values = entry::slice(viewports, count);
-            put_list(&mut drawing.state.viewports, 0, values, true);
-        });
+        set_list(
+            "vkCmdSetViewportWithCount",
+            buffer,
+            (viewports, count),
+            |drawing, values| {
+                put_list(&mut drawing.state.viewports, 0, values, true);
+            },
+        );
     }
 }
 
@@ -172,10 +208,14 @@ pub(crate) unsafe extern "system" fn cmd_set_scissor(
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        set("vkCmdSetScissor", buffer, |drawing| {
-            let values = entry::slice(scissors, count);
-            put_list(&mut drawing.state.scissors, first, values, false);
-        });
+        set_list(
+            "vkCmdSetScissor",
+            buffer,
+            (scissors, count),
+            move |drawing, values| {
+                put_list(&mut drawing.state.scissors, first, values, false);
+            },
+        );
     }
 }
 
@@ -187,30 +227,63 @@ pub(crate) unsafe extern "system" fn cmd_set_scissor_with_count(
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        set("vkCmdSetScissorWithCount", buffer, |drawing| {
-            let values = entry::slice(scissors, count);
-            put_list(&mut drawing.state.scissors, 0, values, true);
-        });
+        set_list(
+            "vkCmdSetScissorWithCount",
+            buffer,
+            (scissors, count),
+            |drawing, values| {
+                put_list(&mut drawing.state.scissors, 0, values, true);
+            },
+        );
+    }
+}
+
+/// A vertex buffer, and its stride where a command sets that.
+type Bind = (VertexBuffer, Option<u32>);
+
+impl VertexBuffer {
+    /// A part of a buffer; nothing of none.
+    fn new(buffer: Option<&Buffer>, offset: u64, size: u64) -> VertexBuffer {
+        buffer.map_or_else(VertexBuffer::default, |buffer| VertexBuffer {
+            address: buffer.address + offset,
+            size: buffer.range(offset, size).min(u32::MAX.into()) as u32,
+        })
+    }
+}
+
+impl Drawing {
+    fn bind_vertex_buffers(&mut self, first: usize, all: impl Iterator<Item = Bind>) {
+        for (at, (buffer, stride)) in all.enumerate() {
+            if let Some(place) = self.vertex_buffers.get_mut(first + at) {
+                *place = buffer;
+            }
+            if let (Some(stride), Some(place)) = (stride, self.state.strides.get_mut(first + at)) {
+                *place = stride;
+            }
+        }
+        self.buffers_changed = true;
     }
 }
 
 impl CommandBuffer {
-    /// Binds a vertex buffer; nothing for a null handle.
-    fn bind_vertex_buffer(
+    /// Binds vertex buffers from an index on, or keeps them to be bound.
+    fn bind_vertex_buffers(
         &mut self,
-        index: usize,
-        buffer: Option<&Buffer>,
-        offset: u64,
-        size: u64,
-    ) {
-        let Some(place) = self.drawing.vertex_buffers.get_mut(index) else {
-            return;
-        };
-        *place = buffer.map_or_else(VertexBuffer::default, |buffer| VertexBuffer {
-            address: buffer.address + offset,
-            size: buffer.range(offset, size).min(u32::MAX.into()) as u32,
-        });
-        self.drawing.buffers_changed = true;
+        first: usize,
+        all: impl ExactSizeIterator<Item = Bind>,
+    ) -> VkResult {
+        if !self.keeps() {
+            self.drawing.bind_vertex_buffers(first, all);
+            return Ok(());
+        }
+        let mut kept = self.host().vec::<Bind>();
+        kept.try_reserve_exact(all.len()).map_err(|_| OUT_OF_HOST)?;
+        kept.extend(all);
+        self.keep_command(move |this| {
+            this.drawing
+                .bind_vertex_buffers(first, kept.iter().copied());
+            Ok(())
+        })
     }
 }
 
@@ -224,15 +297,15 @@ pub(crate) unsafe extern "system" fn cmd_bind_vertex_buffers(
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        record("vkCmdBindVertexBuffers", buffer, |this| {
+        record_everywhere("vkCmdBindVertexBuffers", buffer, |this| {
             let pairs = entry::slice(buffers, count)
                 .iter()
                 .zip(entry::slice(offsets, count));
-            for (at, (buffer, offset)) in pairs.enumerate() {
+            let all = pairs.map(|(buffer, offset)| {
                 let buffer = object::get_optional::<Buffer>(*buffer);
-                this.bind_vertex_buffer(first as usize + at, buffer, *offset, vk::WHOLE_SIZE);
-            }
-            Ok(())
+                (VertexBuffer::new(buffer, *offset, vk::WHOLE_SIZE), None)
+            });
+            this.bind_vertex_buffers(first as usize, all)
         });
     }
 }
@@ -249,25 +322,20 @@ pub(crate) unsafe extern "system" fn cmd_bind_vertex_buffers2(
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        record("vkCmdBindVertexBuffers2", buffer, |this| {
+        record_everywhere("vkCmdBindVertexBuffers2", buffer, |this| {
             let pairs = entry::slice(buffers, count)
                 .iter()
                 .zip(entry::slice(offsets, count));
-            for (at, (buffer, offset)) in pairs.enumerate() {
-                let index = first as usize + at;
+            let all = pairs.enumerate().map(|(at, (buffer, offset))| {
                 let size = match sizes.is_null() {
                     true => vk::WHOLE_SIZE,
                     false => *sizes.add(at),
                 };
+                let stride = (!strides.is_null()).then(|| *strides.add(at) as u32);
                 let buffer = object::get_optional::<Buffer>(*buffer);
-                this.bind_vertex_buffer(index, buffer, *offset, size);
-                if !strides.is_null()
-                    && let Some(stride) = this.drawing.state.strides.get_mut(index)
-                {
-                    *stride = *strides.add(at) as u32;
-                }
-            }
-            Ok(())
+                (VertexBuffer::new(buffer, *offset, size), stride)
+            });
+            this.bind_vertex_buffers(first as usize, all)
         });
     }
 }
@@ -281,7 +349,7 @@ pub(crate) unsafe extern "system" fn cmd_bind_index_buffer(
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        record("vkCmdBindIndexBuffer", buffer, |this| {
+        record_inside("vkCmdBindIndexBuffer", buffer, move |this| {
             let indices = object::get_optional::<Buffer>(indices);
             this.drawing.index_buffer = index_buffer(indices, offset, kind)?;
             Ok(())

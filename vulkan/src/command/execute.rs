@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! Secondary command buffers: their segments become the primary's.
+//! Secondary command buffers: their segments become the primary's. Those inside of a render pass
+//! have commands to carry out instead.
 
 use ash::vk;
 
@@ -17,9 +18,13 @@ pub(crate) unsafe extern "system" fn cmd_execute_commands(
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
         record("vkCmdExecuteCommands", buffer, |this| {
-            this.cut(None)?;
             for secondary in entry::slice(secondaries, count) {
                 let secondary = object::get::<CommandBuffer>(*secondary);
+                if secondary.keeps() {
+                    this.replay(secondary)?;
+                    continue;
+                }
+                this.cut(None)?;
                 this.late
                     .try_reserve(secondary.late.len())
                     .map_err(|_| OUT_OF_HOST)?;

@@ -22,6 +22,7 @@
 //! render_pass  which instances of rendering begin and end
 //! order     barriers and events
 //! execute   secondary command buffers
+//! replay    those of them that are inside of a render pass
 //! ```
 //!
 //! Every launch is followed by a full barrier, the only one that is proven to make writes visible
@@ -44,6 +45,7 @@ mod pool;
 mod query;
 mod render;
 mod render_pass;
+mod replay;
 mod resolve;
 mod root;
 mod segment;

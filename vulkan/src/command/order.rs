@@ -9,6 +9,7 @@
 use ash::vk;
 
 use super::buffer::{CommandBuffer, record};
+use super::replay::record_inside;
 use crate::event::Event;
 use crate::object;
 
@@ -26,7 +27,7 @@ pub(crate) unsafe extern "system" fn cmd_pipeline_barrier(
     _images: *const vk::ImageMemoryBarrier<'_>,
 ) {
     // SAFETY: valid and externally synchronised by the specification.
-    unsafe { record("vkCmdPipelineBarrier", buffer, CommandBuffer::split_rendering) };
+    unsafe { record_inside("vkCmdPipelineBarrier", buffer, CommandBuffer::split_rendering) };
 }
 
 /// vkCmdPipelineBarrier2.
@@ -35,7 +36,7 @@ pub(crate) unsafe extern "system" fn cmd_pipeline_barrier2(
     _info: *const vk::DependencyInfo<'_>,
 ) {
     // SAFETY: valid and externally synchronised by the specification.
-    unsafe { record("vkCmdPipelineBarrier2", buffer, CommandBuffer::split_rendering) };
+    unsafe { record_inside("vkCmdPipelineBarrier2", buffer, CommandBuffer::split_rendering) };
 }
 
 /// Records the write of an event's word.

@@ -142,7 +142,7 @@ impl CommandPool {
         info: &vk::CommandBufferAllocateInfo<'_>,
     ) -> VkResult<vk::CommandBuffer> {
         self.buffers.try_reserve(1).map_err(|_| OUT_OF_HOST)?;
-        let made = CommandBuffer::new(device, self.host, info.command_pool);
+        let made = CommandBuffer::new(device, self.host, info.command_pool, info.level);
         let buffer = object::create(self.host, made)?;
         self.buffers.push(buffer);
         Ok(buffer)

@@ -9,6 +9,7 @@ use agx_hw::ppp::Visibility;
 use ash::vk;
 
 use super::buffer::{CommandBuffer, record};
+use super::replay::record_inside;
 use super::segment::Stamp;
 use crate::buffer::Buffer;
 use crate::error::VkResult;
@@ -115,7 +116,7 @@ pub(crate) unsafe extern "system" fn cmd_write_timestamp(
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        record("vkCmdWriteTimestamp", buffer, |this| {
+        record_inside("vkCmdWriteTimestamp", buffer, move |this| {
             this.write_timestamp(object::get::<QueryPool>(pool), query)
         });
     }
@@ -130,7 +131,7 @@ pub(crate) unsafe extern "system" fn cmd_write_timestamp2(
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        record("vkCmdWriteTimestamp2", buffer, |this| {
+        record_inside("vkCmdWriteTimestamp2", buffer, move |this| {
             this.write_timestamp(object::get::<QueryPool>(pool), query)
         });
     }
@@ -188,7 +189,7 @@ pub(crate) unsafe extern "system" fn cmd_begin_query(
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        record("vkCmdBeginQuery", buffer, |this| {
+        record_inside("vkCmdBeginQuery", buffer, move |this| {
             let Some(counters) = &object::get::<QueryPool>(pool).counters else {
                 return Err(vk::Result::ERROR_FEATURE_NOT_PRESENT);
             };
@@ -211,7 +212,7 @@ pub(crate) unsafe extern "system" fn cmd_end_query(
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        record("vkCmdEndQuery", buffer, |this| {
+        record_inside("vkCmdEndQuery", buffer, move |this| {
             this.end_query(object::get::<QueryPool>(pool), query)
         });
     }

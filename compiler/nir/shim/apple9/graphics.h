@@ -47,6 +47,9 @@ struct cortland_vertex_lowering {
    const uint32_t *varyings;
    size_t num_varyings;
    bool point_size;
+   /* The shader is of one view, which is the layer too. */
+   bool has_view;
+   uint32_t view;
 };
 
 enum cortland_colour {
@@ -144,6 +147,9 @@ struct cortland_fragment_lowering {
    bool has_logic_op;
    uint32_t logic_op;
    bool full_coverage;
+   /* The shader is of one view. */
+   bool has_view;
+   uint32_t view;
 };
 
 /* What a lowered shader says about itself. */

@@ -249,7 +249,7 @@ lowered(struct fragment *f, nir_intrinsic_instr *intrin)
    case nir_intrinsic_is_helper_invocation:
       return nir_ieq_imm(b, live_samples(f), 0);
    case nir_intrinsic_load_view_index:
-      unsupported("multiview");
+      return nir_imm_int(b, f->lowering->has_view ? f->lowering->view : 0);
    default:
       return NULL;
    }
@@ -578,9 +578,13 @@ wrap_in_loop(struct fragment *f)
 
 /* What is left of input attachments is fetched from images, whose records are those of arrays. */
 static void
-lower_input_attachments(nir_shader *s)
+lower_input_attachments(nir_shader *s, bool has_view)
 {
-   const nir_input_attachment_options options = { .use_fragcoord_sysval = true, .use_layer_id_sysval = true };
+   const nir_input_attachment_options options = {
+      .use_fragcoord_sysval = true,
+      .use_layer_id_sysval = true,
+      .use_view_id_for_layer = has_view,
+   };
    if (!nir_lower_input_attachments(s, &options))
       return;
    nir_foreach_block(block, nir_shader_get_entrypoint(s)) {
@@ -633,7 +637,7 @@ apple9_lower_fragment(nir_shader *shader, const struct cortland_compute_lowering
    f.sampling.coverage = l->full_coverage ? nir_imm_int(b, 0xff) : nir_load_sample_mask_in(b);
    f.start = nir_imm_int(b, 0)->parent_instr;
    nir_shader_intrinsics_pass(shader, lower_tile_inputs, nir_metadata_none, &f);
-   lower_input_attachments(shader);
+   lower_input_attachments(shader, l->has_view);
    apple9_lower_fragment_inputs(shader, &f.sampling);
 
    b->cursor = nir_after_instr(f.start);

@@ -176,7 +176,8 @@ lower_input(nir_builder *b, nir_intrinsic_instr *intrin, void *data)
       parameter = DRAW_ID;
       break;
    case nir_intrinsic_load_view_index:
-      unsupported("multiview");
+      nir_def_replace(&intrin->def, nir_imm_int(b, lowering->vertex->has_view ? lowering->vertex->view : 0));
+      return true;
    default:
       return false;
    }
@@ -266,6 +267,8 @@ lower_outputs(nir_builder *b, const struct cortland_vertex_lowering *lowering)
    struct outputs o = { 0 };
    collect(b, &o);
    b->cursor = nir_after_impl(b->impl);
+   if (lowering->has_view)
+      o.layer = nir_imm_int(b, lowering->view);
    for (unsigned i = 0; i < 4; i++)
       export(b, info, o.position[i] ? o.position[i] : nir_imm_float(b, i == 3 ? 1.0f : 0.0f));
    /* Where a fragment shader finds them. */
