@@ -56,6 +56,7 @@ struct Subpass {
     colour: ArrayVec<Colour, MAX_COLOUR>,
     depth_stencil: Option<u32>,
     resolve: Option<DepthStencilResolve>,
+    view_mask: u32,
 }
 
 /// A colour attachment of a subpass.
@@ -81,6 +82,7 @@ struct Described<I, C, R> {
     resolve: R,
     depth_stencil: Option<u32>,
     depth_stencil_resolve: Option<DepthStencilResolve>,
+    view_mask: u32,
 }
 
 /// What an instance of a render pass is begun with.
@@ -196,7 +198,10 @@ impl RenderPass {
         for input in described.inputs {
             self.refer(input)?;
         }
-        let mut subpass = Subpass::default();
+        let mut subpass = Subpass {
+            view_mask: described.view_mask,
+            ..Subpass::default()
+        };
         if described.colour.len() > MAX_COLOUR {
             return Err(refuse(
                 &format_args!(
@@ -237,10 +242,10 @@ impl RenderPass {
         // SAFETY: the caller's promise, here and below.
         unsafe {
             let multiview = entry::find::<vk::RenderPassMultiviewCreateInfo<'_>>(info.p_next);
-            if let Some(multiview) = multiview {
-                let masks = entry::slice(multiview.p_view_masks, multiview.subpass_count);
-                masks.iter().copied().try_for_each(refuse_views)?;
-            }
+            let masks = multiview.map_or(&[][..], |multiview| {
+                entry::slice(multiview.p_view_masks, multiview.subpass_count)
+            });
+            let mut masks = masks.iter().copied();
             let attachments = entry::slice(info.p_attachments, info.attachment_count);
             let subpasses = entry::slice(info.p_subpasses, info.subpass_count);
             let attachments = attachments.iter().map(|attachment| Attachment {
@@ -269,6 +274,7 @@ impl RenderPass {
                     ),
                     depth_stencil: subpass.p_depth_stencil_attachment.as_ref().map(number),
                     depth_stencil_resolve: None,
+                    view_mask: masks.next().unwrap_or(0),
                 })?;
             }
             Ok(this)
@@ -300,7 +306,6 @@ impl RenderPass {
             });
             let mut this = RenderPass::with_room(host, attachments, subpasses.len())?;
             for subpass in subpasses {
-                refuse_views(subpass.view_mask)?;
                 let number = |reference: &vk::AttachmentReference2<'_>| reference.attachment;
                 let numbers = |array, count| entry::slice(array, count).iter().map(number);
                 this.add(Described {
@@ -312,6 +317,7 @@ impl RenderPass {
                     ),
                     depth_stencil: subpass.p_depth_stencil_attachment.as_ref().map(number),
                     depth_stencil_resolve: depth_stencil_resolve(subpass.p_next),
+                    view_mask: subpass.view_mask,
                 })?;
             }
             Ok(this)
@@ -338,6 +344,7 @@ impl RenderPass {
             let attachment = self.attachment(number);
             attachment.map_or(vk::Format::UNDEFINED, |attachment| attachment.format)
         };
+        formats.view_mask = subpass.view_mask;
         formats.colour = subpass
             .colour
             .iter()
@@ -433,6 +440,7 @@ impl RenderPass {
         Rendering {
             area: begin.area,
             layers: begin.layers,
+            view_mask: subpass.view_mask,
             colour: colour.collect(),
             depth: aspect(vk::ImageAspectFlags::DEPTH),
             stencil: aspect(vk::ImageAspectFlags::STENCIL),
@@ -478,20 +486,11 @@ impl RenderPass {
         (depth.is_some() || stencil.is_some()).then(|| Rendering {
             area: begin.area,
             layers: begin.layers,
+            view_mask: subpass.view_mask,
             colour: ArrayVec::new(),
             depth,
             stencil,
         })
-    }
-}
-
-fn refuse_views(mask: u32) -> VkResult {
-    match mask {
-        0 => Ok(()),
-        mask => Err(refuse(
-            &format_args!("a view mask of {mask:#x}: multiview is not supported"),
-            vk::Result::ERROR_FEATURE_NOT_PRESENT,
-        )),
     }
 }
 

@@ -18,6 +18,8 @@ pub(crate) struct Rendering {
     /// What of the attachments is rendered to. Everything else keeps its contents.
     pub(crate) area: vk::Rect2D,
     pub(crate) layers: u32,
+    /// The views that are drawn, one for each layer; 0 without multiview.
+    pub(crate) view_mask: u32,
     /// By index; nothing for those that are not used.
     pub(crate) colour: ArrayVec<Option<Target>, MAX_COLOUR>,
     pub(crate) depth: Option<Target>,
@@ -25,11 +27,23 @@ pub(crate) struct Rendering {
 }
 
 impl Rendering {
+    /// The views that each draw draws, which are layers; one without multiview, and it is none.
+    pub(crate) fn views(&self) -> impl Iterator<Item = Option<u32>> + use<> {
+        views(self.view_mask)
+    }
+
     /// All attachments.
     pub(crate) fn targets_mut(&mut self) -> impl Iterator<Item = &mut Target> {
         let colour = self.colour.iter_mut().flatten();
         colour.chain(&mut self.depth).chain(&mut self.stencil)
     }
+}
+
+/// The views of a mask; one that is none without multiview.
+pub(crate) fn views(mask: u32) -> impl Iterator<Item = Option<u32>> {
+    let none = (mask == 0).then_some(None);
+    let views = (0..u32::BITS).filter(move |view| mask >> view & 1 == 1);
+    none.into_iter().chain(views.map(Some))
 }
 
 /// An attachment.

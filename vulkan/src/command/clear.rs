@@ -12,7 +12,7 @@ use crate::clear_pipelines::{Clear, Cleared};
 use crate::debug;
 use crate::entry;
 use crate::error::VkResult;
-use crate::rendering::{AttachmentFormats, Rendering, Target};
+use crate::rendering::{self, AttachmentFormats, Rendering, Target};
 
 /// What a clear writes where.
 #[derive(Clone, Copy)]
@@ -76,8 +76,24 @@ impl CommandBuffer {
         Ok(())
     }
 
-    /// Draws a clear; what is bound and set stays as it is.
+    /// Draws a clear, of each view where there are several.
     fn clear_part(&mut self, part: Part) -> VkResult {
+        let mask = self.drawing.pass.as_ref().map(|pass| pass.rendering.view_mask);
+        for view in rendering::views(mask.unwrap_or(0)) {
+            self.clear_layers(match view {
+                Some(view) => Part {
+                    first_layer: view,
+                    layers: 1,
+                    ..part
+                },
+                None => part,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Draws a clear; what is bound and set stays as it is.
+    fn clear_layers(&mut self, part: Part) -> VkResult {
         let Some(pass) = &self.drawing.pass else {
             debug::error(&"a clear of attachments outside of rendering");
             return Err(vk::Result::ERROR_UNKNOWN);

@@ -29,7 +29,7 @@ use crate::debug;
 use crate::error::{self, VkResult};
 use crate::host::push;
 use crate::object;
-use crate::pipeline::{self, GraphicsPipeline, MAX_VERTEX_BUFFERS, Pipeline};
+use crate::pipeline::{self, GraphicsPipeline, MAX_VERTEX_BUFFERS, Pipeline, View};
 
 /// Bytes of a draw with everything in front of it.
 const DRAW: usize = 28 + 9 * 8 + 8 + 28;
@@ -137,7 +137,7 @@ impl Drawing {
 }
 
 impl CommandBuffer {
-    /// Draws.
+    /// Draws, once for each view.
     pub(super) fn draw(&mut self, vertices: Vertices, parameters: Parameters) -> VkResult {
         let Some(pipeline) = self.drawing.graphics() else {
             debug::error(&"a draw without a graphics pipeline");
@@ -147,7 +147,26 @@ impl CommandBuffer {
             debug::error(&"a draw outside of rendering");
             return Err(vk::Result::ERROR_UNKNOWN);
         }
-        let [vertex, fragment] = self.programs(pipeline, parameters)?;
+        let [view] = &pipeline.views[..] else {
+            for view in &pipeline.views {
+                // Programs of the view before are not its own.
+                self.drawing.launchers = None;
+                self.draw_view(pipeline, view, vertices, parameters)?;
+            }
+            self.drawing.launchers = None;
+            return Ok(());
+        };
+        self.draw_view(pipeline, view, vertices, parameters)
+    }
+
+    fn draw_view(
+        &mut self,
+        pipeline: &GraphicsPipeline,
+        view: &View,
+        vertices: Vertices,
+        parameters: Parameters,
+    ) -> VkResult {
+        let [vertex, fragment] = self.programs(pipeline, view, parameters)?;
         let state = self.fixed_state(pipeline, fragment)?;
         let primitive = self.drawing.state.topology;
         let outputs = pipeline.outputs.words().map_err(error::record)?;
@@ -194,10 +213,11 @@ impl CommandBuffer {
     fn programs(
         &mut self,
         pipeline: &GraphicsPipeline,
+        view: &View,
         parameters: Parameters,
     ) -> VkResult<[LauncherAddress; 2]> {
         let drawing = &self.drawing;
-        let same = !pipeline.vertex.uses.draw_parameters || drawing.parameters == Some(parameters);
+        let same = !view.vertex.uses.draw_parameters || drawing.parameters == Some(parameters);
         if let Some(launchers) = drawing.launchers
             && same
             && !drawing.bound.changed
@@ -205,13 +225,13 @@ impl CommandBuffer {
         {
             return Ok(launchers);
         }
-        let vertex_buffers = match pipeline.vertex.uses.vertex_buffers {
+        let vertex_buffers = match view.vertex.uses.vertex_buffers {
             true => self.vertex_buffer_table(pipeline.vertex_buffers)?,
             false => 0,
         };
         let draw_parameters = match parameters {
             Parameters::At(address) => address,
-            Parameters::Values(values) if pipeline.vertex.uses.draw_parameters => {
+            Parameters::Values(values) if view.vertex.uses.draw_parameters => {
                 let piece = self.take(Use::Data, 12, 16)?;
                 // SAFETY: just taken.
                 put(unsafe { piece.bytes() }, &values);
@@ -219,7 +239,7 @@ impl CommandBuffer {
             }
             Parameters::Values(_) => 0,
         };
-        let blend_constants = match pipeline.fragment.uses.blend_constants {
+        let blend_constants = match view.fragment.uses.blend_constants {
             true => {
                 let values = self.drawing.state.blend_constants.map(f32::to_bits);
                 let piece = self.take(Use::Data, 16, 16)?;
@@ -231,7 +251,7 @@ impl CommandBuffer {
         };
         let mut launchers = [None; 2];
         let own_constants = self.drawing.own_constants.map(|words| words.map(u32::to_le_bytes));
-        for (program, launcher) in [&pipeline.vertex, &pipeline.fragment]
+        for (program, launcher) in [&view.vertex, &view.fragment]
             .into_iter()
             .zip(&mut launchers)
         {

@@ -22,7 +22,9 @@ impl CommandBuffer {
     fn write_timestamp(&mut self, pool: &QueryPool, query: u32) -> VkResult {
         if let Some(pass) = &mut self.drawing.pass {
             // A pass is one command: late, never early.
-            return push(&mut pass.stamps, pool.stamp(query));
+            return (query..)
+                .zip(pass.rendering.views())
+                .try_for_each(|(query, _)| push(&mut pass.stamps, pool.stamp(query)));
         }
         self.stamp_now(pool.stamp(query))
     }
@@ -42,11 +44,15 @@ impl CommandBuffer {
         };
         self.drawing.occlusion = None;
         self.drawing.state_changed = true;
-        let ended = (counters.address(query), pool.address(query));
         match &mut self.drawing.pass {
-            // Counters are right when the pass is over.
-            Some(pass) => push(&mut pass.counted, ended),
-            None => self.make_available(ended.0, ended.1),
+            // Counters are right when the pass is over. A query counts for all views, and takes those
+            // behind it for the others (Vulkan 1.3, 18.2), which stay 0.
+            Some(pass) => (query..)
+                .zip(pass.rendering.views())
+                .try_for_each(|(query, _)| {
+                    push(&mut pass.counted, (counters.address(query), pool.address(query)))
+                }),
+            None => self.make_available(counters.address(query), pool.address(query)),
         }
     }
 

@@ -69,7 +69,10 @@ impl CommandBuffer {
     ///
     /// # Errors
     /// When there is no memory, or the attachments cannot be rendered to.
-    pub(super) fn begin_rendering(&mut self, rendering: Rendering) -> VkResult {
+    pub(super) fn begin_rendering(&mut self, mut rendering: Rendering) -> VkResult {
+        if rendering.view_mask != 0 {
+            rendering.layers = u32::BITS - rendering.view_mask.leading_zeros();
+        }
         self.cut(None)?;
         let views = rendering
             .colour
@@ -193,7 +196,8 @@ impl CommandBuffer {
             // SAFETY: views live as long as command buffers use them, by the specification.
             let to = unsafe { resolve.view.as_ref() };
             let (area, layers) = (rendering.area, rendering.layers);
-            self.resolve(target.view(), to, aspect, area, layers, resolve.mode)?;
+            let views = rendering.view_mask;
+            self.resolve(target.view(), to, aspect, area, layers, views, resolve.mode)?;
         }
         Ok(())
     }
@@ -299,8 +303,8 @@ impl CommandBuffer {
         let surface = |target: &Option<Target>| match target {
             None => Surface::default(),
             Some(target) => Surface {
-                load: target.load == vk::AttachmentLoadOp::LOAD
-                    || target.load == vk::AttachmentLoadOp::CLEAR && !whole,
+                // What is not rendered keeps its contents.
+                load: target.load == vk::AttachmentLoadOp::LOAD || !whole,
                 store: target.store == vk::AttachmentStoreOp::STORE || !whole,
                 ..Surface::default()
             },
@@ -443,7 +447,10 @@ impl Pass {
     /// Whether the area that is rendered is all of the attachments.
     fn covers(&self) -> bool {
         let area = self.rendering.area;
-        area.offset.x <= 0
+        // Layers that are no views keep their contents.
+        let mask = self.rendering.view_mask;
+        mask & mask.wrapping_add(1) == 0
+            && area.offset.x <= 0
             && area.offset.y <= 0
             && i64::from(area.offset.x) + i64::from(area.extent.width) >= self.size[0].into()
             && i64::from(area.offset.y) + i64::from(area.extent.height) >= self.size[1].into()

@@ -119,13 +119,6 @@ unsafe fn target(
 /// # Safety
 /// The structure is valid.
 unsafe fn rendering(info: &vk::RenderingInfo<'_>) -> VkResult<Rendering> {
-    if info.view_mask != 0 {
-        debug::error(&format_args!(
-            "vkCmdBeginRendering: a view mask of {:#x}: multiview is not supported",
-            info.view_mask
-        ));
-        return Err(vk::Result::ERROR_FEATURE_NOT_PRESENT);
-    }
     // SAFETY: the caller's promise, here and below.
     let infos = unsafe { entry::slice(info.p_color_attachments, info.color_attachment_count) };
     if infos.len() > MAX_COLOUR {
@@ -147,6 +140,7 @@ unsafe fn rendering(info: &vk::RenderingInfo<'_>) -> VkResult<Rendering> {
         Ok(Rendering {
             area: area(info.render_area, info.p_next),
             layers: info.layer_count,
+            view_mask: info.view_mask,
             colour,
             depth: one(info.p_depth_attachment),
             stencil: one(info.p_stencil_attachment),

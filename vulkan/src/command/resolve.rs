@@ -72,6 +72,7 @@ impl CommandBuffer {
         aspect: vk::ImageAspectFlags,
         area: vk::Rect2D,
         layers: u32,
+        view_mask: u32,
         mode: vk::ResolveModeFlags,
     ) -> VkResult {
         let offset = [area.offset.x, area.offset.y].map(|at| at.max(0) as u32);
@@ -88,7 +89,7 @@ impl CommandBuffer {
             height: area.extent.height,
             layers: layers.min(from.layers).min(to.layers),
         };
-        self.resolve_plane(from_plane, to_plane, part, mode)
+        self.resolve_plane(from_plane, to_plane, part, view_mask, mode)
     }
 
     fn resolve_plane(
@@ -96,6 +97,7 @@ impl CommandBuffer {
         from: Resolved<'_>,
         to: Resolved<'_>,
         part: Box3,
+        view_mask: u32,
         mode: vk::ResolveModeFlags,
     ) -> VkResult {
         let Some(packing) = packing_between(from.format, to.format) else {
@@ -129,7 +131,8 @@ impl CommandBuffer {
             part.height.div_ceil(IMAGE_WORKGROUP[1]),
             1,
         ];
-        for layer in 0..part.layers {
+        let is_view = |layer: &u32| view_mask == 0 || view_mask >> layer & 1 == 1;
+        for layer in (0..part.layers).filter(is_view) {
             let place = Place {
                 layer: to.place.layer + layer,
                 ..to.place
@@ -192,7 +195,7 @@ impl CommandBuffer {
             format: to_plane.format,
             place: place(target.mip_level, to_layer, region.dst_offset),
         };
-        self.resolve_plane(from, to, part, mode)
+        self.resolve_plane(from, to, part, 0, mode)
     }
 }
 

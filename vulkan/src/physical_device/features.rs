@@ -63,6 +63,7 @@ fn vulkan11() -> vk::PhysicalDeviceVulkan11Features<'static> {
         storage_push_constant16: vk::TRUE,
         variable_pointers_storage_buffer: vk::TRUE,
         variable_pointers: vk::TRUE,
+        multiview: vk::TRUE,
         ..Default::default()
     }
 }
@@ -113,6 +114,8 @@ fn vulkan13() -> vk::PhysicalDeviceVulkan13Features<'static> {
     vk::PhysicalDeviceVulkan13Features {
         robust_image_access: vk::TRUE,
         dynamic_rendering: vk::TRUE,
+        shader_demote_to_helper_invocation: vk::TRUE,
+        shader_terminate_invocation: vk::TRUE,
         inline_uniform_block: vk::TRUE,
         descriptor_binding_inline_uniform_block_update_after_bind: vk::TRUE,
         pipeline_creation_cache_control: vk::TRUE,

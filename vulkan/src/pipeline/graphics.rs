@@ -39,7 +39,7 @@ use crate::object;
 use crate::pipeline_layout::PipelineLayout;
 use crate::program::Program;
 use crate::render_pass::RenderPass;
-use crate::rendering::{AttachmentFormats, MAX_COLOUR};
+use crate::rendering::{self, AttachmentFormats, MAX_COLOUR};
 
 static OPTIONS: LazyLock<Arc<CompilerOptions>> =
     LazyLock::new(|| Arc::new(CompilerOptions::apple9()));
@@ -47,8 +47,8 @@ static SPIRV: LazyLock<SpirvOptions> = LazyLock::new(SpirvOptions::apple9_graphi
 
 /// A graphics pipeline.
 pub(crate) struct GraphicsPipeline {
-    pub(crate) vertex: Arc<Program>,
-    pub(crate) fragment: Arc<Program>,
+    /// By view; one without multiview.
+    pub(crate) views: Vec<View>,
     pub(crate) vertex_info: VertexInfo,
     pub(crate) fragment_info: FragmentInfo,
     /// Words of a vertex.
@@ -71,6 +71,12 @@ pub(crate) struct GraphicsPipeline {
     pub(crate) vertex_buffers: usize,
     /// Of either stage.
     stats: [Statistics; 2],
+}
+
+/// The programs of a view.
+pub(crate) struct View {
+    pub(crate) vertex: Arc<Program>,
+    pub(crate) fragment: Arc<Program>,
 }
 
 impl GraphicsPipeline {
@@ -109,7 +115,10 @@ impl GraphicsPipeline {
             };
             let colour = colour_formats(&formats)?;
             let tile = TileLayout::new(&colour, samples).map_err(record)?;
-            let fragment_lowering = FragmentLowering {
+            let mut masked = rendering::views(formats.view_mask);
+            let first = masked.next().flatten();
+            let mut fragment_lowering = FragmentLowering {
+                view: first,
                 bindings: bindings.clone(),
                 robust: stages.robust_fragment,
                 samples: samples.count() as u8,
@@ -143,7 +152,8 @@ impl GraphicsPipeline {
                 return refuse(&format_args!("{topology:?} is not offered"));
             };
             let (attributes, strides, vertex_buffers) = vertex_input(info)?;
-            let vertex_lowering = VertexLowering {
+            let mut vertex_lowering = VertexLowering {
+                view: first,
                 bindings,
                 robust: stages.robust_vertex,
                 attributes,
@@ -181,12 +191,25 @@ impl GraphicsPipeline {
             let upload = |binary: &ShaderBinary, storage| {
                 Program::upload_graphics(&device.gpu, &device.arena, binary, storage)
             };
+            let mut views = vec![View {
+                vertex: Arc::new(upload(&vertex, Storage::None)?),
+                fragment: Arc::new(upload(&fragment, tile.storage())?),
+            }];
+            // Shaders of other views differ in nothing but the number of the view.
+            for view in masked {
+                (vertex_lowering.view, fragment_lowering.view) = (view, view);
+                let vertex = stages.compile_vertex(&vertex_lowering)?;
+                let fragment = stages.compile_fragment(&fragment_lowering)?;
+                views.push(View {
+                    vertex: Arc::new(upload(&vertex, Storage::None)?),
+                    fragment: Arc::new(upload(&fragment, tile.storage())?),
+                });
+            }
             let clamp = rasterization.depth_clamp_enable == vk::TRUE;
             type Clip<'a> = vk::PipelineRasterizationDepthClipStateCreateInfoEXT<'a>;
             let clip = entry::find::<Clip<'_>>(rasterization.p_next);
             Ok(GraphicsPipeline {
-                vertex: Arc::new(upload(&vertex, Storage::None)?),
-                fragment: Arc::new(upload(&fragment, tile.storage())?),
+                views,
                 outputs: uvs::Layout {
                     scalars: vertex_info.user_scalars,
                     point_size: vertex_info.point_size,
