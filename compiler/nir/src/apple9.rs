@@ -323,6 +323,7 @@ const GRAPHICS_CAPABILITIES: &[Capability] = &[
     Capability::DerivativeControl,
     Capability::DemoteToHelperInvocation,
     Capability::DrawParameters,
+    Capability::MultiView,
     // Of fragment shaders, for the primitive's number, the layer and the viewport's number.
     Capability::Geometry,
     Capability::MultiViewport,

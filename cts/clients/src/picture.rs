@@ -60,6 +60,8 @@ pub struct Draw<'a> {
     pub stencil_format: vk::Format,
     /// State that commands set.
     pub dynamic: Vec<vk::DynamicState>,
+    /// Views.
+    pub view_mask: u32,
 }
 
 impl Draw<'_> {
@@ -117,6 +119,7 @@ impl Draw<'_> {
                 })
                 .map_or(vk::Format::UNDEFINED, |depth| depth.image.shape.format),
             dynamic: Vec::new(),
+            view_mask: 0,
         }
     }
 }
@@ -266,6 +269,7 @@ impl Scope<'_> {
             .blend_constants(draw.constants);
         let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&draw.dynamic);
         let mut rendering = vk::PipelineRenderingCreateInfo::default()
+            .view_mask(draw.view_mask)
             .color_attachment_formats(&draw.colour)
             .depth_attachment_format(match draw.depth_format {
                 vk::Format::S8_UINT => vk::Format::UNDEFINED,

@@ -10,7 +10,7 @@ fn byte(word: u32) -> Result<u8, Error> {
 }
 
 pub(super) fn decode(reader: &mut Reader<'_>) -> Result<StageInfo, Error> {
-    let stage = Stage::from_mesa(reader.word()? as ffi::gl_shader_stage);
+    let stage = Stage::from_mesa(reader.word()?.cast_signed());
     let flags = reader.word()?;
     let has = |flag: u32| flags & flag != 0;
     let [outputs, user_scalars, clip_distances, depth_layout] = [

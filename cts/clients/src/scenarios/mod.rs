@@ -25,6 +25,7 @@ mod sync;
 mod thread;
 mod transfer;
 mod update;
+mod views;
 
 use crate::scenario::Scenario;
 
@@ -39,6 +40,7 @@ pub fn all() -> Vec<Scenario> {
         constants::SCENARIOS,
         dispatch::SCENARIOS,
         draw::SCENARIOS,
+        views::SCENARIOS,
         external::SCENARIOS,
         image::SCENARIOS,
         indexing::SCENARIOS,
