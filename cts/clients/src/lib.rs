@@ -13,4 +13,3 @@ pub mod scenario;
 pub mod scenarios;
 pub mod scope;
 pub mod shader;
-pub mod texel;

@@ -7,7 +7,6 @@
 
 mod address;
 mod binding;
-mod blit;
 mod command;
 mod constants;
 mod dispatch;
@@ -33,7 +32,6 @@ pub fn all() -> Vec<Scenario> {
     [
         address::SCENARIOS,
         binding::SCENARIOS,
-        blit::SCENARIOS,
         command::SCENARIOS,
         constants::SCENARIOS,
         dispatch::SCENARIOS,
