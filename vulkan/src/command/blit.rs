@@ -312,6 +312,7 @@ pub(crate) unsafe extern "system" fn cmd_blit_image2(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::command::resolve::tests::{Sight, driver, noise, places, run};
 
     #[test]
     fn axes_scale_and_mirror() {
@@ -331,5 +332,167 @@ mod tests {
         assert_eq!(Axis::new([6, 2], [14, 10]), axis(10, 4, 1.0, 2.0));
         assert_eq!(Axis::new([0, 1], [3, 3]), None);
         assert_eq!(Axis::new([0, 1], [-3, 3]), None);
+    }
+
+    /// Blits the box from (2, 3) to (33, 24) of both layers onto that from `to[0]` to `to[1]`. `check` gets the
+    /// source, the place in it, and what was found.
+    fn blit<const FROM: usize, const TO: usize>(
+        formats: [vk::Format; 2],
+        aspect: vk::ImageAspectFlags,
+        all: vk::ImageAspectFlags,
+        to: [[i32; 2]; 2],
+        filter: vk::Filter,
+        put: impl Fn(u32) -> [u8; FROM],
+        check: impl Fn(&dyn Fn(i32, i32) -> [u8; FROM], [f64; 2], [u8; TO]) -> bool,
+    ) {
+        let driver = driver();
+        let one = vk::SampleCountFlags::TYPE_1;
+        let [source, target] = formats.map(|format| Sight::new(&driver, format, all, one));
+        for place in places() {
+            // SAFETY: in sight, and nothing else looks.
+            unsafe {
+                source
+                    .at::<FROM>(aspect, place, 0)
+                    .write(put(noise(place, 0)))
+            };
+        }
+        let subresource = vk::ImageSubresourceLayers {
+            aspect_mask: all,
+            layer_count: 2,
+            ..Default::default()
+        };
+        let corner = |[x, y]: [i32; 2], z| vk::Offset3D { x, y, z };
+        let from = [[2, 3], [33, 24]];
+        let region = vk::ImageBlit {
+            src_subresource: subresource,
+            src_offsets: [corner(from[0], 0), corner(from[1], 1)],
+            dst_subresource: subresource,
+            dst_offsets: [corner(to[0], 0), corner(to[1], 1)],
+        };
+        let general = vk::ImageLayout::GENERAL;
+        run(&driver, |buffer| {
+            let (device, regions) = (&driver.device, [region]);
+            let (from, to) = (source.image, target.image);
+            // SAFETY: live images.
+            unsafe { device.cmd_blit_image(buffer, from, general, to, general, &regions, filter) };
+        });
+        for [x, y, layer] in places() {
+            // SAFETY: in sight, and everything has ended.
+            let got = unsafe { target.at::<TO>(aspect, [x, y, layer], 0).read() };
+            let at = [x as i32, y as i32];
+            let inside = |axis: usize| {
+                let (a, b) = (to[0][axis], to[1][axis]);
+                (a.min(b)..a.max(b)).contains(&at[axis])
+            };
+            if !inside(0) || !inside(1) {
+                assert_eq!(got, [0; TO], "{at:?} is outside");
+                continue;
+            }
+            let place = [0, 1].map(|axis| {
+                let share = (f64::from(at[axis]) + 0.5 - f64::from(to[0][axis]))
+                    / f64::from(to[1][axis] - to[0][axis]);
+                f64::from(from[0][axis]) + share * f64::from(from[1][axis] - from[0][axis])
+            });
+            let texel = |x: i32, y: i32| put(noise([x as u32, y as u32, layer], 0));
+            assert!(
+                check(&texel, place, got),
+                "{formats:?} at {at:?} of {layer}: {got:?} from {place:?}"
+            );
+        }
+        source.destroy(&driver);
+        target.destroy(&driver);
+    }
+
+    #[test]
+    fn nearest_texels_are_converted() {
+        let colour = vk::ImageAspectFlags::COLOR;
+        // The red and blue ones change places; red, green and blue are decoded.
+        blit::<4, 4>(
+            [vk::Format::R8G8B8A8_SRGB, vk::Format::B8G8R8A8_UNORM],
+            colour,
+            colour,
+            [[43, 4], [2, 35]],
+            vk::Filter::NEAREST,
+            u32::to_le_bytes,
+            |texel, [x, y], [b, g, r, a]| {
+                let [from_r, from_g, from_b, from_a] = texel(x.floor() as i32, y.floor() as i32);
+                let linear = |byte: u8| {
+                    let value = f64::from(byte) / 255.0;
+                    let curved = ((value + 0.055) / 1.055).powf(2.4);
+                    255.0
+                        * if value <= 0.04045 {
+                            value / 12.92
+                        } else {
+                            curved
+                        }
+                };
+                let near = |from, to: u8| (linear(from) - f64::from(to)).abs() <= 0.6;
+                near(from_r, r) && near(from_g, g) && near(from_b, b) && from_a == a
+            },
+        );
+        // To the largest value that the target has, with its sign.
+        blit::<4, 2>(
+            [vk::Format::R16G16_SINT, vk::Format::R8G8_SINT],
+            colour,
+            colour,
+            [[1, 36], [40, 3]],
+            vk::Filter::NEAREST,
+            u32::to_le_bytes,
+            |texel, [x, y], got| {
+                let [a, b, c, d] = texel(x.floor() as i32, y.floor() as i32);
+                let narrow = |low, high| i16::from_le_bytes([low, high]).clamp(-128, 127) as u8;
+                got == [narrow(a, b), narrow(c, d)]
+            },
+        );
+    }
+
+    #[test]
+    fn neighbours_are_weighed() {
+        let colour = vk::ImageAspectFlags::COLOR;
+        blit::<1, 2>(
+            [vk::Format::R8_UNORM, vk::Format::R16_UNORM],
+            colour,
+            colour,
+            [[2, 3], [43, 34]],
+            vk::Filter::LINEAR,
+            |word| [word as u8],
+            |texel, [x, y], got| {
+                let (left, top) = ((x - 0.5).floor(), (y - 0.5).floor());
+                let (right, low) = (x - 0.5 - left, y - 0.5 - top);
+                let of = |dx: i32, dy: i32| {
+                    f64::from(texel(left as i32 + dx, top as i32 + dy)[0]) / 255.0
+                };
+                let expected = (of(0, 0) * (1.0 - right) + of(1, 0) * right) * (1.0 - low)
+                    + (of(0, 1) * (1.0 - right) + of(1, 1) * right) * low;
+                let got = f64::from(u16::from_le_bytes(got)) / 65535.0;
+                // Weights have 8 bits on either axis.
+                (got - expected).abs() <= 2.5 / 256.0
+            },
+        );
+    }
+
+    #[test]
+    fn depth_and_stencil_go_together() {
+        let both = vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL;
+        let format = vk::Format::D32_SFLOAT_S8_UINT;
+        let to = [[41, 35], [4, 2]];
+        blit::<4, 4>(
+            [format; 2],
+            vk::ImageAspectFlags::DEPTH,
+            both,
+            to,
+            vk::Filter::NEAREST,
+            |word| ((word >> 8) as f32 / 16_777_216.0).to_le_bytes(),
+            |texel, [x, y], got| got == texel(x.floor() as i32, y.floor() as i32),
+        );
+        blit::<1, 1>(
+            [format; 2],
+            vk::ImageAspectFlags::STENCIL,
+            both,
+            to,
+            vk::Filter::NEAREST,
+            |word| [word as u8],
+            |texel, [x, y], got| got == texel(x.floor() as i32, y.floor() as i32),
+        );
     }
 }

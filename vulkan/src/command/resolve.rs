@@ -247,4 +247,4 @@ pub(crate) unsafe extern "system" fn cmd_resolve_image2(
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

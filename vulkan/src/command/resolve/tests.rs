@@ -17,21 +17,21 @@ const HEIGHT: u32 = 37;
 const LAYERS: u32 = 2;
 
 /// An image with its memory in the CPU's sight.
-struct Sight {
-    image: vk::Image,
+pub(in crate::command) struct Sight {
+    pub(in crate::command) image: vk::Image,
     view: vk::ImageView,
     memory: vk::DeviceMemory,
     start: *mut u8,
 }
 
-fn driver() -> Driver {
+pub(in crate::command) fn driver() -> Driver {
     let queue = vk::DeviceQueueCreateInfo::default().queue_priorities(&[0.5]);
     let info = vk::DeviceCreateInfo::default();
     Driver::with(&info.queue_create_infos(from_ref(&queue)), None)
 }
 
 impl Sight {
-    fn new(
+    pub(in crate::command) fn new(
         driver: &Driver,
         format: vk::Format,
         aspect: vk::ImageAspectFlags,
@@ -86,7 +86,7 @@ impl Sight {
     }
 
     /// A sample of a plane.
-    fn at<const SIZE: usize>(
+    pub(in crate::command) fn at<const SIZE: usize>(
         &self,
         aspect: vk::ImageAspectFlags,
         [x, y, layer]: [u32; 3],
@@ -108,7 +108,7 @@ impl Sight {
         unsafe { self.start.add(offset as usize).cast() }
     }
 
-    fn destroy(self, driver: &Driver) {
+    pub(in crate::command) fn destroy(self, driver: &Driver) {
         // SAFETY: nothing uses them any more.
         unsafe {
             driver.device.destroy_image_view(self.view, None);
@@ -119,7 +119,7 @@ impl Sight {
 }
 
 /// Records and runs.
-fn run(driver: &Driver, record: impl FnOnce(vk::CommandBuffer)) {
+pub(in crate::command) fn run(driver: &Driver, record: impl FnOnce(vk::CommandBuffer)) {
     let device = &driver.device;
     // SAFETY: valid structures; everything is destroyed when it is not in use any more.
     unsafe {
@@ -148,7 +148,7 @@ fn run(driver: &Driver, record: impl FnOnce(vk::CommandBuffer)) {
 }
 
 /// Bytes that depend on the place, the sample and nothing else.
-fn noise([x, y, layer]: [u32; 3], sample: u32) -> u32 {
+pub(in crate::command) fn noise([x, y, layer]: [u32; 3], sample: u32) -> u32 {
     let mut word = x | y << 8 | layer << 16 | sample << 24;
     for _ in 0..3 {
         word = (word ^ word >> 15).wrapping_mul(0x2c1b_3c6d);
@@ -156,7 +156,7 @@ fn noise([x, y, layer]: [u32; 3], sample: u32) -> u32 {
     word ^ word >> 13
 }
 
-fn places() -> impl Iterator<Item = [u32; 3]> {
+pub(in crate::command) fn places() -> impl Iterator<Item = [u32; 3]> {
     let layer = |layer| {
         let row = move |y| (0..WIDTH).map(move |x| [x, y, layer]);
         (0..HEIGHT).flat_map(row)
