@@ -264,8 +264,7 @@ impl Scope<'_> {
             .logic_op_enable(draw.logic.is_some())
             .logic_op(draw.logic.unwrap_or_default())
             .blend_constants(draw.constants);
-        let dynamic =
-            vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&draw.dynamic);
+        let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(&draw.dynamic);
         let mut rendering = vk::PipelineRenderingCreateInfo::default()
             .color_attachment_formats(&draw.colour)
             .depth_attachment_format(match draw.depth_format {
@@ -304,6 +303,17 @@ impl Scope<'_> {
         target: &Target,
         load: vk::AttachmentLoadOp,
     ) {
+        self.render_with(commands, target, load, vk::RenderingFlags::empty());
+    }
+
+    /// The same with flags.
+    pub unsafe fn render_with(
+        &self,
+        commands: vk::CommandBuffer,
+        target: &Target,
+        load: vk::AttachmentLoadOp,
+        flags: vk::RenderingFlags,
+    ) {
         let one = |attachment: &Attachment| {
             vk::RenderingAttachmentInfo::default()
                 .image_view(attachment.view)
@@ -315,6 +325,7 @@ impl Scope<'_> {
         let colour: Vec<_> = target.colour.iter().map(one).collect();
         let depth = target.depth.as_ref().map(one);
         let mut info = vk::RenderingInfo::default()
+            .flags(flags)
             .render_area(vk::Rect2D {
                 offset: vk::Offset2D::default(),
                 extent: vk::Extent2D {
