@@ -307,6 +307,17 @@ impl Scope<'_> {
         target: &Target,
         load: vk::AttachmentLoadOp,
     ) {
+        self.render_with(commands, target, load, vk::RenderingFlags::empty());
+    }
+
+    /// The same with flags.
+    pub unsafe fn render_with(
+        &self,
+        commands: vk::CommandBuffer,
+        target: &Target,
+        load: vk::AttachmentLoadOp,
+        flags: vk::RenderingFlags,
+    ) {
         let one = |attachment: &Attachment| {
             vk::RenderingAttachmentInfo::default()
                 .image_view(attachment.view)
@@ -318,6 +329,7 @@ impl Scope<'_> {
         let colour: Vec<_> = target.colour.iter().map(one).collect();
         let depth = target.depth.as_ref().map(one);
         let mut info = vk::RenderingInfo::default()
+            .flags(flags)
             .render_area(vk::Rect2D {
                 offset: vk::Offset2D::default(),
                 extent: vk::Extent2D {
