@@ -26,7 +26,13 @@ pub(crate) unsafe extern "system" fn cmd_pipeline_barrier(
     _images: *const vk::ImageMemoryBarrier<'_>,
 ) {
     // SAFETY: valid and externally synchronised by the specification.
-    unsafe { record("vkCmdPipelineBarrier", buffer, CommandBuffer::split_rendering) };
+    unsafe {
+        record(
+            "vkCmdPipelineBarrier",
+            buffer,
+            CommandBuffer::split_rendering,
+        )
+    };
 }
 
 /// vkCmdPipelineBarrier2.
@@ -35,7 +41,13 @@ pub(crate) unsafe extern "system" fn cmd_pipeline_barrier2(
     _info: *const vk::DependencyInfo<'_>,
 ) {
     // SAFETY: valid and externally synchronised by the specification.
-    unsafe { record("vkCmdPipelineBarrier2", buffer, CommandBuffer::split_rendering) };
+    unsafe {
+        record(
+            "vkCmdPipelineBarrier2",
+            buffer,
+            CommandBuffer::split_rendering,
+        )
+    };
 }
 
 /// Records the write of an event's word.
