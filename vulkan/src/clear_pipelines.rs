@@ -57,12 +57,7 @@ impl ClearPipelines {
 
 macro_rules! module {
     ($name:literal) => {
-        words(include_bytes!(concat!(
-            env!("OUT_DIR"),
-            "/",
-            $name,
-            ".spv"
-        )))
+        words(include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".spv")))
     };
 }
 

@@ -8,6 +8,7 @@ use agx_uapi::{Chip, Kernel};
 use ash::vk;
 
 use crate::backend::Backend;
+use crate::clear_pipelines::ClearPipelines;
 use crate::debug;
 use crate::entry;
 use crate::error::VkResult;
@@ -17,14 +18,13 @@ use crate::host::{HostAllocator, HostVec, OUT_OF_HOST};
 use crate::instance::Instance;
 use crate::internal::Internal;
 use crate::object::{self, Object};
+use crate::occlusion;
 use crate::physical_device::PhysicalDevice;
 use crate::physical_device::features::Enabled;
 use crate::pipeline;
 use crate::program::Arena;
-use crate::occlusion;
 use crate::query_pool;
 use crate::queue::{self, Place, Queue};
-use crate::clear_pipelines::ClearPipelines;
 use crate::tile_programs::TilePrograms;
 
 /// A device.

@@ -36,7 +36,6 @@ impl Object for RenderPass {
 #[derive(Clone, Copy, Debug)]
 struct Attachment {
     format: vk::Format,
-    samples: vk::SampleCountFlags,
     /// Of colour and depth.
     ops: Ops,
     stencil_ops: Ops,
@@ -250,7 +249,6 @@ impl RenderPass {
             let subpasses = entry::slice(info.p_subpasses, info.subpass_count);
             let attachments = attachments.iter().map(|attachment| Attachment {
                 format: attachment.format,
-                samples: attachment.samples,
                 ops: Ops {
                     load: attachment.load_op,
                     store: attachment.store_op,
@@ -293,7 +291,6 @@ impl RenderPass {
             let subpasses = entry::slice(info.p_subpasses, info.subpass_count);
             let attachments = attachments.iter().map(|attachment| Attachment {
                 format: attachment.format,
-                samples: attachment.samples,
                 ops: Ops {
                     load: attachment.load_op,
                     store: attachment.store_op,
@@ -360,15 +357,6 @@ impl RenderPass {
             }
         }
         formats
-    }
-
-    /// How many samples the attachments of a subpass have; nothing where there are none, so that it is
-    /// the pipeline that says it.
-    pub(crate) fn samples(&self, subpass: u32) -> Option<vk::SampleCountFlags> {
-        let subpass = self.subpasses.get(subpass as usize)?;
-        let colour = subpass.colour.iter().map(|colour| colour.attachment);
-        let mut all = colour.chain([subpass.depth_stencil]);
-        all.find_map(|number| Some(self.attachment(number)?.samples))
     }
 
     /// What a subpass becomes; nothing for one that is not there.

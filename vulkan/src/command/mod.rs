@@ -62,8 +62,8 @@ pub(crate) mod entries {
     pub(crate) use super::blit::*;
     pub(crate) use super::bound::*;
     pub(crate) use super::buffer::*;
-    pub(crate) use super::dispatch::*;
     pub(crate) use super::clear::*;
+    pub(crate) use super::dispatch::*;
     pub(crate) use super::draw::{
         cmd_draw, cmd_draw_indexed, cmd_draw_indexed_indirect, cmd_draw_indirect,
     };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Compute pipelines.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_void};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -97,7 +97,7 @@ impl ComputePipeline {
 
 /// What VkPipelineCreationFeedback tells.
 #[derive(Default)]
-struct Feedback {
+pub(super) struct Feedback {
     is_cache_hit: bool,
 }
 
@@ -311,12 +311,15 @@ pub(super) unsafe fn constants(info: &vk::SpecializationInfo<'_>) -> Vec<SpecCon
 /// The flags of a pipeline, in whichever structure they are.
 ///
 /// # Safety
-/// The structure is valid.
-unsafe fn flags(info: &vk::ComputePipelineCreateInfo<'_>) -> vk::PipelineCreateFlags {
+/// The chain is valid.
+pub(super) unsafe fn flags(
+    own: vk::PipelineCreateFlags,
+    chain: *const c_void,
+) -> vk::PipelineCreateFlags {
     // SAFETY: the caller's promise.
-    let more = unsafe { entry::find::<vk::PipelineCreateFlags2CreateInfoKHR<'_>>(info.p_next) };
+    let more = unsafe { entry::find::<vk::PipelineCreateFlags2CreateInfoKHR<'_>>(chain) };
     // The lower half has the same flags.
-    more.map_or(info.flags, |more| {
+    more.map_or(own, |more| {
         vk::PipelineCreateFlags::from_raw(more.flags.as_raw() as u32)
     })
 }
@@ -324,15 +327,11 @@ unsafe fn flags(info: &vk::ComputePipelineCreateInfo<'_>) -> vk::PipelineCreateF
 /// Tells the application how a pipeline came about.
 ///
 /// # Safety
-/// The structure is valid.
-unsafe fn give_feedback(
-    info: &vk::ComputePipelineCreateInfo<'_>,
-    feedback: &Feedback,
-    started: Instant,
-) {
+/// The chain is valid.
+pub(super) unsafe fn give_feedback(chain: *const c_void, feedback: &Feedback, started: Instant) {
     type Info<'a> = vk::PipelineCreationFeedbackCreateInfo<'a>;
     // SAFETY: the caller's promise.
-    let Some(to) = (unsafe { entry::find::<Info<'_>>(info.p_next) }) else {
+    let Some(to) = (unsafe { entry::find::<Info<'_>>(chain) }) else {
         return;
     };
     let mut flags = vk::PipelineCreationFeedbackFlags::VALID;
@@ -353,6 +352,15 @@ unsafe fn give_feedback(
                 .add(stage as usize)
                 .write(value);
         }
+    }
+}
+
+/// The result of several pipelines: the first error, but errors before a compilation that was not
+/// wanted.
+pub(super) fn first_error(earlier: VkResult, error: vk::Result) -> VkResult {
+    match earlier {
+        Err(earlier) if earlier != vk::Result::PIPELINE_COMPILE_REQUIRED => Err(earlier),
+        _ => Err(error),
     }
 }
 
@@ -378,18 +386,14 @@ pub(crate) unsafe extern "system" fn create_compute_pipelines(
             }
             for (at, info) in infos.iter().enumerate() {
                 let started = Instant::now();
-                let flags = flags(info);
+                let flags = flags(info.flags, info.p_next);
                 let mut feedback = Feedback::default();
                 let made = ComputePipeline::new(device, host, cache, info, flags, &mut feedback);
-                give_feedback(info, &feedback, started);
+                give_feedback(info.p_next, &feedback, started);
                 match made.and_then(|made| object::create(host, Pipeline::Compute(made))) {
                     Ok(made) => pipelines.add(at).write(made),
                     Err(error) => {
-                        // The first, but errors before a compilation that was not wanted.
-                        match result {
-                            Err(earlier) if earlier != vk::Result::PIPELINE_COMPILE_REQUIRED => {}
-                            _ => result = Err(error),
-                        }
+                        result = first_error(result, error);
                         if flags.contains(vk::PipelineCreateFlags::EARLY_RETURN_ON_FAILURE) {
                             break;
                         }

@@ -7,6 +7,7 @@
 
 use std::ffi::CStr;
 use std::sync::{Arc, LazyLock};
+use std::time::Instant;
 
 use agx_compiler::Listing;
 use agx_compiler::binary::{
@@ -26,7 +27,7 @@ use mesa_nir::{
     spirv_to_nir,
 };
 
-use super::compute::{constants, spirv};
+use super::compute::{Feedback, constants, first_error, flags, give_feedback, spirv};
 use super::graphics_state::{Dynamic, MAX_VERTEX_BUFFERS, State, StencilFace, primitive};
 use super::{Pipeline, robustness};
 use crate::debug::{self, Flags};
@@ -104,9 +105,25 @@ impl GraphicsPipeline {
             let rasterization = &*info.p_rasterization_state;
             let discards = rasterization.rasterizer_discard_enable == vk::TRUE
                 && !dynamic.contains(Dynamic::DISCARD);
-            let multisample = info.p_multisample_state.as_ref().filter(|_| !discards);
-            let blend = info.p_color_blend_state.as_ref().filter(|_| !discards);
-            let depth_stencil = info.p_depth_stencil_state.as_ref().filter(|_| !discards);
+            let multisample = match discards {
+                true => None,
+                false => info.p_multisample_state.as_ref(),
+            };
+            // Pointers to what is ignored need not be valid.
+            let valid = |is_used: bool| !discards && is_used;
+            let is_there = |format: &vk::Format| *format != vk::Format::UNDEFINED;
+            let blend = match valid(formats.colour.iter().any(is_there)) {
+                true => info.p_color_blend_state.as_ref(),
+                false => None,
+            };
+            let depth_stencil = match valid([formats.depth, formats.stencil].iter().any(is_there)) {
+                true => info.p_depth_stencil_state.as_ref(),
+                false => None,
+            };
+            let viewports = match discards {
+                true => None,
+                false => info.p_viewport_state.as_ref(),
+            };
             let samples = multisample.map_or(vk::SampleCountFlags::TYPE_1, |multisample| {
                 multisample.rasterization_samples
             });
@@ -217,7 +234,11 @@ impl GraphicsPipeline {
                     clip_distances: vertex_info.clip_distances,
                 },
                 dynamic,
-                state: state(info, topology, strides, depth_stencil, blend),
+                state: State {
+                    topology,
+                    strides,
+                    ..state(info, dynamic, viewports, depth_stencil, blend)
+                },
                 polygon: match rasterization.polygon_mode {
                     vk::PolygonMode::LINE => PolygonMode::Line,
                     vk::PolygonMode::POINT => PolygonMode::Point,
@@ -647,14 +668,14 @@ fn interpolations(info: &FragmentInfo) -> Vec<Interpolation> {
         .collect()
 }
 
-/// What the pipeline itself says.
+/// What the pipeline itself says, but for its vertices.
 ///
 /// # Safety
 /// The structure is valid.
 unsafe fn state(
     info: &vk::GraphicsPipelineCreateInfo<'_>,
-    topology: agx_hw::vdm::Primitive,
-    strides: [u32; MAX_VERTEX_BUFFERS],
+    dynamic: Dynamic,
+    viewports: Option<&vk::PipelineViewportStateCreateInfo<'_>>,
     depth_stencil: Option<&vk::PipelineDepthStencilStateCreateInfo<'_>>,
     blend: Option<&vk::PipelineColorBlendStateCreateInfo<'_>>,
 ) -> State {
@@ -662,12 +683,10 @@ unsafe fn state(
     unsafe {
         let rasterization = &*info.p_rasterization_state;
         let mut state = State {
-            topology,
             restart: info
                 .p_input_assembly_state
                 .as_ref()
                 .is_some_and(|assembly| assembly.primitive_restart_enable == vk::TRUE),
-            strides,
             discard: rasterization.rasterizer_discard_enable == vk::TRUE,
             cull: rasterization.cull_mode,
             front: rasterization.front_face,
@@ -680,12 +699,13 @@ unsafe fn state(
             line_width: rasterization.line_width,
             ..State::default()
         };
-        if let Some(viewports) = info.p_viewport_state.as_ref() {
-            if !viewports.p_viewports.is_null() {
+        if let Some(viewports) = viewports {
+            // What is dynamic is ignored, and need not be valid.
+            if !dynamic.contains(Dynamic::VIEWPORT) && !viewports.p_viewports.is_null() {
                 let given = entry::slice(viewports.p_viewports, viewports.viewport_count);
                 state.viewports = given.iter().copied().take(16).collect();
             }
-            if !viewports.p_scissors.is_null() {
+            if !dynamic.contains(Dynamic::SCISSOR) && !viewports.p_scissors.is_null() {
                 let given = entry::slice(viewports.p_scissors, viewports.scissor_count);
                 state.scissors = given.iter().copied().take(16).collect();
             }
@@ -732,13 +752,21 @@ pub(crate) unsafe extern "system" fn create_graphics_pipelines(
                 pipelines.add(at).write(vk::Pipeline::null());
             }
             for (at, info) in infos.iter().enumerate() {
-                let made = GraphicsPipeline::new(device, info);
+                let started = Instant::now();
+                let flags = flags(info.flags, info.p_next);
+                // No cache keeps the shaders.
+                let made = match flags
+                    .contains(vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED)
+                {
+                    true => Err(vk::Result::PIPELINE_COMPILE_REQUIRED),
+                    false => GraphicsPipeline::new(device, info),
+                };
+                give_feedback(info.p_next, &Feedback::default(), started);
                 match made.and_then(|made| object::create(host, Pipeline::Graphics(made))) {
                     Ok(made) => pipelines.add(at).write(made),
                     Err(error) => {
-                        result = result.and(Err(error));
-                        let early = vk::PipelineCreateFlags::EARLY_RETURN_ON_FAILURE;
-                        if info.flags.contains(early) {
+                        result = first_error(result, error);
+                        if flags.contains(vk::PipelineCreateFlags::EARLY_RETURN_ON_FAILURE) {
                             break;
                         }
                     }
@@ -748,3 +776,6 @@ pub(crate) unsafe extern "system" fn create_graphics_pipelines(
         result
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -191,3 +191,196 @@ pub(crate) fn primitive(topology: vk::PrimitiveTopology) -> Option<Primitive> {
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use vk::DynamicState as D;
+
+    use super::*;
+
+    /// What the command of a dynamic state sets: copies it from the second state into the first.
+    type Set = fn(&mut State, &State);
+
+    /// The dynamic states, by the specification.
+    const ALL: &[(D, Set)] = &[
+        (D::VIEWPORT, |to, of| {
+            to.viewports = of.viewports.clone();
+        }),
+        (D::SCISSOR, |to, of| {
+            to.scissors = of.scissors.clone();
+        }),
+        (D::VIEWPORT_WITH_COUNT, |to, of| {
+            to.viewports = of.viewports.clone();
+        }),
+        (D::SCISSOR_WITH_COUNT, |to, of| {
+            to.scissors = of.scissors.clone();
+        }),
+        (D::LINE_WIDTH, |to, of| to.line_width = of.line_width),
+        (D::DEPTH_BIAS, |to, of| to.depth_bias = of.depth_bias),
+        (D::BLEND_CONSTANTS, |to, of| {
+            to.blend_constants = of.blend_constants;
+        }),
+        // There is no test against depth bounds.
+        (D::DEPTH_BOUNDS, |_, _| {}),
+        (D::DEPTH_BOUNDS_TEST_ENABLE, |_, _| {}),
+        (D::STENCIL_COMPARE_MASK, |to, of| {
+            for (to, of) in to.stencil.iter_mut().zip(&of.stencil) {
+                to.compare_mask = of.compare_mask;
+            }
+        }),
+        (D::STENCIL_WRITE_MASK, |to, of| {
+            for (to, of) in to.stencil.iter_mut().zip(&of.stencil) {
+                to.write_mask = of.write_mask;
+            }
+        }),
+        (D::STENCIL_REFERENCE, |to, of| {
+            for (to, of) in to.stencil.iter_mut().zip(&of.stencil) {
+                to.reference = of.reference;
+            }
+        }),
+        (D::CULL_MODE, |to, of| to.cull = of.cull),
+        (D::FRONT_FACE, |to, of| to.front = of.front),
+        (D::PRIMITIVE_TOPOLOGY, |to, of| to.topology = of.topology),
+        (D::VERTEX_INPUT_BINDING_STRIDE, |to, of| {
+            to.strides = of.strides;
+        }),
+        (D::DEPTH_TEST_ENABLE, |to, of| to.depth_test = of.depth_test),
+        (D::DEPTH_WRITE_ENABLE, |to, of| {
+            to.depth_write = of.depth_write;
+        }),
+        (D::DEPTH_COMPARE_OP, |to, of| {
+            to.depth_compare = of.depth_compare;
+        }),
+        (D::STENCIL_TEST_ENABLE, |to, of| {
+            to.stencil_test = of.stencil_test;
+        }),
+        (D::STENCIL_OP, |to, of| {
+            for (to, of) in to.stencil.iter_mut().zip(&of.stencil) {
+                let StencilFace {
+                    fail,
+                    pass,
+                    depth_fail,
+                    compare,
+                    ..
+                } = *of;
+                *to = StencilFace {
+                    fail,
+                    pass,
+                    depth_fail,
+                    compare,
+                    ..*to
+                };
+            }
+        }),
+        (D::RASTERIZER_DISCARD_ENABLE, |to, of| {
+            to.discard = of.discard;
+        }),
+        (D::DEPTH_BIAS_ENABLE, |to, of| {
+            to.depth_bias_enable = of.depth_bias_enable;
+        }),
+        (D::PRIMITIVE_RESTART_ENABLE, |to, of| {
+            to.restart = of.restart;
+        }),
+    ];
+
+    /// A state that differs from the default one everywhere.
+    fn other() -> State {
+        let face = |n: u8| StencilFace {
+            fail: vk::StencilOp::INVERT,
+            pass: vk::StencilOp::REPLACE,
+            depth_fail: vk::StencilOp::ZERO,
+            compare: vk::CompareOp::LESS,
+            compare_mask: n,
+            write_mask: n + 1,
+            reference: n + 2,
+        };
+        State {
+            topology: Primitive::LineStrip,
+            restart: true,
+            strides: std::array::from_fn(|n| 4 * (n as u32 + 1)),
+            viewports: std::iter::once(vk::Viewport::default().width(5.0)).collect(),
+            scissors: std::iter::once(vk::Rect2D::default()).collect(),
+            discard: true,
+            cull: vk::CullModeFlags::BACK,
+            front: vk::FrontFace::CLOCKWISE,
+            depth_bias_enable: true,
+            depth_bias: [1.0, 2.0, 3.0],
+            line_width: 2.0,
+            depth_test: true,
+            depth_write: true,
+            depth_compare: vk::CompareOp::GREATER,
+            stencil_test: true,
+            stencil: [face(1), face(4)],
+            blend_constants: [0.1, 0.2, 0.3, 0.4],
+        }
+    }
+
+    fn text(state: &State) -> String {
+        format!("{state:?}")
+    }
+
+    /// Binding a pipeline sets everything but what is dynamic in it.
+    fn check(picked: &[(D, Set)]) -> Result<(), TestCaseError> {
+        for (old, of) in [(State::default(), other()), (other(), State::default())] {
+            let mut dynamic = Dynamic::empty();
+            let mut expected = of.clone();
+            for (state, set) in picked {
+                dynamic |= Dynamic::of(*state).expect("is known");
+                set(&mut expected, &old);
+            }
+            let mut bound = old.clone();
+            bound.bind(&of, dynamic);
+            prop_assert_eq!(text(&bound), text(&expected));
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn each_dynamic_state_keeps_its_own() {
+        check(&[]).unwrap();
+        for one in ALL {
+            check(&[*one]).unwrap();
+        }
+        // There is nothing else, and nothing that the two states have in common.
+        check(ALL).unwrap();
+        let mut changed = State::default();
+        for (_, set) in ALL {
+            set(&mut changed, &other());
+        }
+        assert_eq!(text(&changed), text(&other()));
+    }
+
+    proptest! {
+        #[test]
+        fn dynamic_states_do_not_touch_each_other(
+            picked in proptest::sample::subsequence(ALL.to_vec(), 0..=ALL.len()),
+        ) {
+            check(&picked)?;
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_dynamic() {
+        assert_eq!(Dynamic::of(D::SAMPLE_LOCATIONS_EXT), None);
+        assert_eq!(Dynamic::of(D::LINE_STIPPLE_KHR), None);
+    }
+
+    #[test]
+    fn patches_and_adjacency_are_no_primitives() {
+        use vk::PrimitiveTopology as T;
+        for topology in [
+            T::LINE_LIST_WITH_ADJACENCY,
+            T::LINE_STRIP_WITH_ADJACENCY,
+            T::TRIANGLE_LIST_WITH_ADJACENCY,
+            T::TRIANGLE_STRIP_WITH_ADJACENCY,
+            T::PATCH_LIST,
+        ] {
+            assert!(primitive(topology).is_none());
+        }
+        assert!(matches!(
+            primitive(T::TRIANGLE_STRIP),
+            Some(Primitive::TriangleStrip)
+        ));
+    }
+}

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: MIT
+//! Graphics pipelines through the entry points: what they read of their descriptions, and what they
+//! refuse.
+
+use std::ptr::NonNull;
+
+use super::*;
+use crate::testing::Driver;
+
+const POSITION: &str = r#"
+               OpCapability Shader
+               OpMemoryModel Logical GLSL450
+               OpEntryPoint Vertex %main "main" %position
+               OpDecorate %position BuiltIn Position
+       %void = OpTypeVoid
+         %fn = OpTypeFunction %void
+      %float = OpTypeFloat 32
+       %vec4 = OpTypeVector %float 4
+        %out = OpTypePointer Output %vec4
+   %position = OpVariable %out Output
+        %one = OpConstant %float 1
+      %value = OpConstantComposite %vec4 %one %one %one %one
+       %main = OpFunction %void None %fn
+      %start = OpLabel
+               OpStore %position %value
+               OpReturn
+               OpFunctionEnd
+"#;
+
+const COLOUR: &str = r#"
+               OpCapability Shader
+               OpMemoryModel Logical GLSL450
+               OpEntryPoint Fragment %main "main" %colour
+               OpExecutionMode %main OriginUpperLeft
+               OpDecorate %colour Location 0
+       %void = OpTypeVoid
+         %fn = OpTypeFunction %void
+      %float = OpTypeFloat 32
+       %vec4 = OpTypeVector %float 4
+        %out = OpTypePointer Output %vec4
+     %colour = OpVariable %out Output
+        %one = OpConstant %float 1
+      %value = OpConstantComposite %vec4 %one %one %one %one
+       %main = OpFunction %void None %fn
+      %start = OpLabel
+               OpStore %colour %value
+               OpReturn
+               OpFunctionEnd
+"#;
+
+/// What a test changes in the description of a pipeline.
+type Info = vk::GraphicsPipelineCreateInfo<'static>;
+
+struct Test {
+    driver: Driver,
+    vertex: vk::ShaderModule,
+    fragment: vk::ShaderModule,
+    layout: vk::PipelineLayout,
+}
+
+impl Test {
+    fn new() -> Test {
+        let driver = Driver::new();
+        let module = |text| {
+            let words = mesa_nir::assemble(text).expect("assembles");
+            let info = vk::ShaderModuleCreateInfo::default().code(&words);
+            // SAFETY: a valid structure.
+            unsafe { driver.device.create_shader_module(&info, None) }.expect("a module")
+        };
+        let (vertex, fragment) = (module(POSITION), module(COLOUR));
+        let info = vk::PipelineLayoutCreateInfo::default();
+        // SAFETY: a valid structure.
+        let layout = unsafe { driver.device.create_pipeline_layout(&info, None) };
+        Test {
+            layout: layout.expect("a layout"),
+            driver,
+            vertex,
+            fragment,
+        }
+    }
+
+    /// Creates pipelines that render to a colour attachment; each change is of one of them.
+    fn create(&self, changes: &[&dyn Fn(&mut Info)]) -> (Vec<vk::Pipeline>, vk::Result) {
+        let stage = |stage, module| {
+            vk::PipelineShaderStageCreateInfo::default()
+                .stage(stage)
+                .module(module)
+                .name(c"main")
+        };
+        let stages = [
+            stage(vk::ShaderStageFlags::VERTEX, self.vertex),
+            stage(vk::ShaderStageFlags::FRAGMENT, self.fragment),
+        ];
+        let input = vk::PipelineVertexInputStateCreateInfo::default();
+        let assembly = vk::PipelineInputAssemblyStateCreateInfo::default()
+            .topology(vk::PrimitiveTopology::TRIANGLE_STRIP)
+            .primitive_restart_enable(true);
+        let viewports = [vk::Viewport::default().width(7.0)];
+        let scissors = [vk::Rect2D::default().extent(vk::Extent2D {
+            width: 5,
+            height: 3,
+        })];
+        let viewports = vk::PipelineViewportStateCreateInfo::default()
+            .viewports(&viewports)
+            .scissors(&scissors);
+        let rasterization = vk::PipelineRasterizationStateCreateInfo::default()
+            .cull_mode(vk::CullModeFlags::BACK)
+            .line_width(2.0);
+        let multisample = vk::PipelineMultisampleStateCreateInfo::default()
+            .rasterization_samples(vk::SampleCountFlags::TYPE_1);
+        let states = [vk::PipelineColorBlendAttachmentState::default()
+            .color_write_mask(vk::ColorComponentFlags::RGBA)];
+        let blend = vk::PipelineColorBlendStateCreateInfo::default()
+            .attachments(&states)
+            .blend_constants([1.0, 2.0, 3.0, 4.0]);
+        let formats = [vk::Format::R8G8B8A8_UNORM];
+        let mut rendering =
+            vk::PipelineRenderingCreateInfo::default().color_attachment_formats(&formats);
+        let info = vk::GraphicsPipelineCreateInfo::default()
+            .stages(&stages)
+            .vertex_input_state(&input)
+            .input_assembly_state(&assembly)
+            .viewport_state(&viewports)
+            .rasterization_state(&rasterization)
+            .multisample_state(&multisample)
+            .color_blend_state(&blend)
+            .layout(self.layout)
+            .push_next(&mut rendering);
+        // SAFETY: only the lifetime is another, and what is here outlives the call.
+        let info = unsafe { std::mem::transmute::<vk::GraphicsPipelineCreateInfo<'_>, Info>(info) };
+        let infos: Vec<_> = changes
+            .iter()
+            .map(|change| {
+                let mut info = info;
+                change(&mut info);
+                info
+            })
+            .collect();
+        let device = &self.driver.device;
+        // SAFETY: valid structures, but for what is to be ignored.
+        match unsafe { device.create_graphics_pipelines(vk::PipelineCache::null(), &infos, None) } {
+            Ok(made) => (made, vk::Result::SUCCESS),
+            Err((made, error)) => (made, error),
+        }
+    }
+
+    /// Creates one, and looks at it.
+    fn one<R>(
+        &self,
+        change: &dyn Fn(&mut Info),
+        look: impl FnOnce(&GraphicsPipeline) -> R,
+    ) -> Result<R, vk::Result> {
+        let (made, result) = self.create(&[change]);
+        if result != vk::Result::SUCCESS {
+            assert_eq!(made, [vk::Pipeline::null()]);
+            return Err(result);
+        }
+        // SAFETY: just created.
+        let pipeline = unsafe { object::get::<Pipeline>(made[0]) };
+        let seen = look(pipeline.graphics().expect("a graphics pipeline"));
+        self.destroy(&made);
+        Ok(seen)
+    }
+
+    fn destroy(&self, pipelines: &[vk::Pipeline]) {
+        for pipeline in pipelines {
+            // SAFETY: null or live, and unused.
+            unsafe { self.driver.device.destroy_pipeline(*pipeline, None) };
+        }
+    }
+}
+
+impl Drop for Test {
+    fn drop(&mut self) {
+        // SAFETY: live objects that no one uses.
+        unsafe {
+            let device = &self.driver.device;
+            device.destroy_shader_module(self.vertex, None);
+            device.destroy_shader_module(self.fragment, None);
+            device.destroy_pipeline_layout(self.layout, None);
+        }
+    }
+}
+
+/// A pointer that must not be followed.
+fn dangling<T>() -> *const T {
+    NonNull::dangling().as_ptr()
+}
+
+/// Gives a description states that are dynamic.
+fn with_dynamic(info: &mut Info, states: &'static [vk::DynamicState]) {
+    let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(states);
+    info.p_dynamic_state = std::ptr::from_ref(Box::leak(Box::new(dynamic)));
+}
+
+#[test]
+fn a_pipeline_has_the_state_that_is_described() {
+    let test = Test::new();
+    let check = |pipeline: &GraphicsPipeline| {
+        let state = &pipeline.state;
+        assert_eq!(pipeline.dynamic, Dynamic::empty());
+        assert!(matches!(
+            state.topology,
+            agx_hw::vdm::Primitive::TriangleStrip
+        ));
+        assert!(state.restart);
+        assert_eq!(state.viewports.len(), 1);
+        assert_eq!(state.viewports[0].width, 7.0);
+        assert_eq!(state.scissors[0].extent.width, 5);
+        assert_eq!(state.cull, vk::CullModeFlags::BACK);
+        assert_eq!(state.line_width, 2.0);
+        assert_eq!(state.blend_constants, [1.0, 2.0, 3.0, 4.0]);
+        assert!(pipeline.fragment_info.writes_colour);
+        assert!(!state.depth_test && !state.stencil_test && !state.discard);
+    };
+    assert_eq!(test.one(&|_| {}, check), Ok(()));
+}
+
+/// "Ignored" means that the pointer may be anything.
+#[test]
+fn what_is_ignored_need_not_be_valid() {
+    let test = Test::new();
+    let viewports = vk::PipelineViewportStateCreateInfo {
+        viewport_count: 1,
+        p_viewports: dangling(),
+        scissor_count: 1,
+        p_scissors: dangling(),
+        ..Default::default()
+    };
+    let seen = test.one(
+        &|info| {
+            use vk::DynamicState as D;
+            info.p_viewport_state = std::ptr::from_ref(&viewports).cast();
+            // There is no such attachment.
+            info.p_depth_stencil_state = dangling();
+            info.p_tessellation_state = dangling();
+            with_dynamic(info, &[D::VIEWPORT, D::SCISSOR]);
+        },
+        |pipeline| pipeline.dynamic,
+    );
+    assert_eq!(seen, Ok(Dynamic::VIEWPORT | Dynamic::SCISSOR));
+
+    let rasterization = vk::PipelineRasterizationStateCreateInfo::default()
+        .rasterizer_discard_enable(true)
+        .line_width(1.0);
+    let seen = test.one(
+        &|info| {
+            info.p_rasterization_state = std::ptr::from_ref(&rasterization).cast();
+            info.p_viewport_state = dangling();
+            info.p_multisample_state = dangling();
+            info.p_depth_stencil_state = dangling();
+            info.p_color_blend_state = dangling();
+        },
+        |pipeline| pipeline.state.discard,
+    );
+    assert_eq!(seen, Ok(true));
+
+    let depth_only =
+        vk::PipelineRenderingCreateInfo::default().depth_attachment_format(vk::Format::D32_SFLOAT);
+    let depth = vk::PipelineDepthStencilStateCreateInfo::default()
+        .depth_test_enable(true)
+        .depth_compare_op(vk::CompareOp::LESS);
+    let seen = test.one(
+        &|info| {
+            info.p_next = std::ptr::from_ref(&depth_only).cast();
+            info.p_depth_stencil_state = std::ptr::from_ref(&depth).cast();
+            info.p_color_blend_state = dangling();
+        },
+        |pipeline| (pipeline.state.depth_test, pipeline.state.depth_compare),
+    );
+    assert_eq!(seen, Ok((true, vk::CompareOp::LESS)));
+}
+
+#[test]
+fn what_cannot_be_made_is_null_and_the_worst_of_it_is_told() {
+    let test = Test::new();
+    let good = |_: &mut Info| {};
+    let lone = |info: &mut Info| {
+        info.flags |= vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED;
+    };
+    let bad = |info: &mut Info| with_dynamic(info, &[vk::DynamicState::LINE_STIPPLE_EXT]);
+    let early = |info: &mut Info| {
+        bad(info);
+        info.flags |= vk::PipelineCreateFlags::EARLY_RETURN_ON_FAILURE;
+    };
+    let without_vertices = |info: &mut Info| {
+        // SAFETY: there are two stages.
+        info.p_stages = unsafe { info.p_stages.add(1) };
+        info.stage_count = 1;
+    };
+    use vk::Result as R;
+    let cases: &[(&[&dyn Fn(&mut Info)], &[bool], R)] = &[
+        (
+            &[&good, &lone],
+            &[false, true],
+            R::PIPELINE_COMPILE_REQUIRED,
+        ),
+        (&[&lone, &bad], &[true, true], R::ERROR_UNKNOWN),
+        (
+            &[&bad, &lone, &good],
+            &[true, true, false],
+            R::ERROR_UNKNOWN,
+        ),
+        (
+            &[&good, &early, &good],
+            &[false, true, true],
+            R::ERROR_UNKNOWN,
+        ),
+        (&[&without_vertices], &[true], R::ERROR_UNKNOWN),
+    ];
+    for (number, (changes, nulls, expected)) in cases.iter().enumerate() {
+        let (made, result) = test.create(changes);
+        let null = |pipeline: &vk::Pipeline| *pipeline == vk::Pipeline::null();
+        let seen: Vec<_> = made.iter().map(null).collect();
+        assert_eq!((&seen[..], result), (*nulls, *expected), "case {number}");
+        test.destroy(&made);
+    }
+}
+
+#[test]
+fn feedback_is_given_for_the_pipeline_and_both_stages() {
+    let test = Test::new();
+    let mut whole = vk::PipelineCreationFeedback::default();
+    let mut stages = [vk::PipelineCreationFeedback::default(); 2];
+    let feedback = vk::PipelineCreationFeedbackCreateInfo::default()
+        .pipeline_creation_feedback(&mut whole)
+        .pipeline_stage_creation_feedbacks(&mut stages);
+    let feedback = std::ptr::from_ref(&feedback);
+    let made = test.one(
+        &|info| {
+            // SAFETY: both structures are valid, and their order is of no importance.
+            unsafe {
+                let mut link = feedback.read();
+                link.p_next = info.p_next;
+                info.p_next = std::ptr::from_ref(Box::leak(Box::new(link))).cast();
+            }
+        },
+        |_| (),
+    );
+    assert_eq!(made, Ok(()));
+    for one in stages.iter().chain([&whole]) {
+        assert_eq!(one.flags, vk::PipelineCreationFeedbackFlags::VALID);
+        assert!(one.duration > 0);
+    }
+}
+
+#[test]
+fn a_pipeline_has_an_executable_for_each_stage() {
+    let test = Test::new();
+    let (made, result) = test.create(&[&|_| {}]);
+    assert_eq!(result, vk::Result::SUCCESS);
+    // SAFETY: just created.
+    let pipeline = unsafe { object::get::<Pipeline>(made[0]) };
+    let stages: Vec<_> = pipeline.executables().map(|(stage, _)| stage).collect();
+    assert_eq!(
+        stages,
+        [vk::ShaderStageFlags::VERTEX, vk::ShaderStageFlags::FRAGMENT]
+    );
+    for (stage, statistics) in pipeline.executables() {
+        assert!(statistics.instructions > 0, "{stage:?}");
+    }
+    test.destroy(&made);
+}
