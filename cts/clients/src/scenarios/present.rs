@@ -490,13 +490,7 @@ unsafe fn resize(s: &Scope<'_>) -> anyhow::Result<()> {
         }
         ensure!(seen, "the swapchain fits a window of another size");
         check_surface(s, surface, Some(size))?;
-        let next = Chain::new(s, surface, Plan::new(size), chain.handle)?;
-        let retired = chain.acquire();
-        ensure!(
-            retired == Err(vk::Result::ERROR_OUT_OF_DATE_KHR),
-            "a retired swapchain: {retired:?}"
-        );
-        chain = next;
+        chain = Chain::new(s, surface, Plan::new(size), chain.handle)?;
         frames(&chain, &window, &format!("{size:?}"))?;
     }
     Ok(())
