@@ -60,9 +60,6 @@ impl Object for Swapchain {
     type Handle = vk::SwapchainKHR;
 }
 
-/// Flags that mean something here, or nothing.
-const FLAGS: vk::SwapchainCreateFlagsKHR = vk::SwapchainCreateFlagsKHR::empty();
-
 impl Swapchain {
     /// Without images.
     fn new(
@@ -70,7 +67,7 @@ impl Swapchain {
         surface: &Surface,
         info: &vk::SwapchainCreateInfoKHR<'_>,
     ) -> VkResult<Swapchain> {
-        if !FLAGS.contains(info.flags) {
+        if !info.flags.is_empty() {
             debug::error(&format_args!(
                 "vkCreateSwapchainKHR: {:?} is not supported",
                 info.flags

@@ -17,6 +17,9 @@ use crate::debug;
 use crate::error::VkResult;
 use crate::wsi::target::{Fit, Target};
 
+/// Most bytes of a PutImage request: between two of them, other clients have their turn.
+const MOST_AT_ONCE: usize = 1 << 18;
+
 /// Bytes of a PutImage request before its pixels, with the longer length.
 const PUT_IMAGE_HEADER: usize = 28;
 
@@ -100,7 +103,7 @@ impl XTarget {
     /// In the requests themselves, as many rows in each as it takes.
     fn send(&self, rows: &[u8]) -> Result<(), ReplyError> {
         let row = 4 * usize::from(self.width);
-        let most = self.connection.maximum_request_bytes();
+        let most = self.connection.maximum_request_bytes().min(MOST_AT_ONCE);
         let at_once = (most.saturating_sub(PUT_IMAGE_HEADER) / row).max(1);
         let mut y = 0;
         let mut last = None;
