@@ -424,7 +424,10 @@ fn astc_hdr() {
 fn astc_hdr_partition() {
     let block = 0x2eca_8f51_04bb_383e_9b61_005b_b080_d513_u128.to_le_bytes();
     let texels = decoded(Format::Astc6x6UnormBlock, &block);
-    let bad = texels.iter().filter(|t| **t == [1.0, 0.0, 1.0, 1.0]).count();
+    let bad = texels
+        .iter()
+        .filter(|t| **t == [1.0, 0.0, 1.0, 1.0])
+        .count();
     assert!((1..36).contains(&bad), "{bad} texels");
 }
 

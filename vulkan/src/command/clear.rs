@@ -78,7 +78,11 @@ impl CommandBuffer {
 
     /// Draws a clear, of each view where there are several.
     fn clear_part(&mut self, part: Part) -> VkResult {
-        let mask = self.drawing.pass.as_ref().map(|pass| pass.rendering.view_mask);
+        let mask = self
+            .drawing
+            .pass
+            .as_ref()
+            .map(|pass| pass.rendering.view_mask);
         for view in rendering::views(mask.unwrap_or(0)) {
             self.clear_layers(match view {
                 Some(view) => Part {

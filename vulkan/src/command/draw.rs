@@ -250,7 +250,10 @@ impl CommandBuffer {
             false => 0,
         };
         let mut launchers = [None; 2];
-        let own_constants = self.drawing.own_constants.map(|words| words.map(u32::to_le_bytes));
+        let own_constants = self
+            .drawing
+            .own_constants
+            .map(|words| words.map(u32::to_le_bytes));
         for (program, launcher) in [&view.vertex, &view.fragment]
             .into_iter()
             .zip(&mut launchers)

@@ -27,7 +27,13 @@ pub(crate) unsafe extern "system" fn cmd_pipeline_barrier(
     _images: *const vk::ImageMemoryBarrier<'_>,
 ) {
     // SAFETY: valid and externally synchronised by the specification.
-    unsafe { record_inside("vkCmdPipelineBarrier", buffer, CommandBuffer::split_rendering) };
+    unsafe {
+        record_inside(
+            "vkCmdPipelineBarrier",
+            buffer,
+            CommandBuffer::split_rendering,
+        )
+    };
 }
 
 /// vkCmdPipelineBarrier2.
@@ -36,7 +42,13 @@ pub(crate) unsafe extern "system" fn cmd_pipeline_barrier2(
     _info: *const vk::DependencyInfo<'_>,
 ) {
     // SAFETY: valid and externally synchronised by the specification.
-    unsafe { record_inside("vkCmdPipelineBarrier2", buffer, CommandBuffer::split_rendering) };
+    unsafe {
+        record_inside(
+            "vkCmdPipelineBarrier2",
+            buffer,
+            CommandBuffer::split_rendering,
+        )
+    };
 }
 
 /// Records the write of an event's word.

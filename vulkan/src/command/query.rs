@@ -50,7 +50,10 @@ impl CommandBuffer {
             Some(pass) => (query..)
                 .zip(pass.rendering.views())
                 .try_for_each(|(query, _)| {
-                    push(&mut pass.counted, (counters.address(query), pool.address(query)))
+                    push(
+                        &mut pass.counted,
+                        (counters.address(query), pool.address(query)),
+                    )
                 }),
             None => self.make_available(counters.address(query), pool.address(query)),
         }
