@@ -80,10 +80,8 @@ fn compile_shaders() {
             true => format!("src/internal/{source}"),
             false => format!("src/internal/{source}.comp"),
         };
-        let stage = match Path::new(&source).extension().and_then(OsStr::to_str) {
-            Some(stage @ ("vert" | "frag")) => stage,
-            _ => "comp",
-        };
+        let stage = Path::new(&source).extension().and_then(OsStr::to_str);
+        let stage = stage.unwrap_or("comp");
         let output = Path::new(&out).join(format!("{module}.spv"));
         let result = Command::new("glslangValidator")
             .args(["--target-env", "vulkan1.3", "-S", stage])

@@ -98,6 +98,7 @@ fn run(bencher: Bencher<'_, '_>, mappings: &Mappings, whole: bool) {
         watchdog: u64::MAX,
         cancel: &cancel,
         strict: false,
+        late_tests: false,
     };
     let tlb = Tlb::new(mappings);
     let group = Workgroup {

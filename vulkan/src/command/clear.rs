@@ -105,7 +105,7 @@ impl CommandBuffer {
         let layered = pass.layers() > 1;
         let clear = Clear {
             formats: formats(&pass.rendering),
-            samples: vk::SampleCountFlags::from_raw(pass.samples().count().into()),
+            samples: vk::SampleCountFlags::from_raw(pass.samples().count()),
             what: part.what,
             layered,
         };

@@ -309,9 +309,8 @@ impl CommandBuffer {
         let state = self.state_record(pipeline, fragment)?;
         let piece = self.take(Use::Context, RECORD_SIZE, 64)?;
         // SAFETY: just taken.
-        state
-            .pack(unsafe { piece.bytes() })
-            .map_err(error::record)?;
+        let bytes = unsafe { piece.bytes() };
+        state.pack(bytes).map_err(error::record)?;
         let record = ContextAddress::new(piece.address).map_err(error::record)?;
         self.drawing.record = Some(record);
         self.drawing.state_changed = false;

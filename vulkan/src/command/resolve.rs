@@ -61,14 +61,14 @@ fn mode_code(mode: vk::ResolveModeFlags) -> u32 {
 }
 
 impl CommandBuffer {
-    /// Resolves an aspect of an attachment: an area of so many layers of a view.
+    /// Resolves an aspect of an attachment: an area of so many layers of a view, or those
+    /// of them that are views of a mask.
     ///
     /// # Errors
     /// When there is no memory.
     pub(super) fn resolve(
         &mut self,
-        from: &ImageView,
-        to: &ImageView,
+        [from, to]: [&ImageView; 2],
         aspect: vk::ImageAspectFlags,
         area: vk::Rect2D,
         layers: u32,

@@ -249,10 +249,11 @@ impl GraphicsPipeline {
                 provoking,
                 samples,
                 shader_depth: match (fragment_info.writes_depth, fragment_info.depth_layout) {
-                    (false, _) | (_, DepthLayout::Unchanged) => ShaderDepth::Unchanged,
+                    (false, _) => ShaderDepth::Unchanged,
                     (true, DepthLayout::Greater) => ShaderDepth::Greater,
                     (true, DepthLayout::Less) => ShaderDepth::Less,
-                    (true, DepthLayout::Any) => ShaderDepth::Any,
+                    // The program writes what it says it does not change, and tests must wait for that.
+                    (true, DepthLayout::Any | DepthLayout::Unchanged) => ShaderDepth::Any,
                 },
                 table: table_memory,
                 bindings: table.count(),

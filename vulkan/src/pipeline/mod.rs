@@ -57,6 +57,10 @@ pub(crate) use self::own::own_shader;
 pub(crate) use self::store::Store;
 
 /// A pipeline of either kind.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "each is an allocation of its own, behind a handle"
+)]
 pub(crate) enum Pipeline {
     Compute(ComputePipeline),
     Graphics(GraphicsPipeline),

@@ -95,7 +95,7 @@ impl Store {
         };
         for (i, a) in stored.enumerate() {
             let params = (4 * (i % BLOCKS)) as u8;
-            let offset = Src::imm(u32::from(a.word) * 4 << 16);
+            let offset = Src::imm((u32::from(a.word) * 4) << 16);
             let words = [Some(x), Some(y), third, Some(offset)];
             for (word, src) in (params..).zip(words.into_iter().flatten()) {
                 b.emit(Publish { src, word });

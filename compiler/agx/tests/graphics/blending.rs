@@ -243,8 +243,11 @@ fn normalised_attachments_clamp_what_goes_in_and_what_comes_out() {
     }
 }
 
+/// A function of a component.
+pub(crate) type Curve = fn(f64) -> f64;
+
 /// To sRGB and back.
-pub(crate) fn curves(srgb: bool) -> (fn(f64) -> f64, fn(f64) -> f64) {
+pub(crate) fn curves(srgb: bool) -> (Curve, Curve) {
     fn encode(v: f64) -> f64 {
         if v <= 0.003_130_8 {
             v * 12.92
@@ -360,7 +363,7 @@ fn write_masks() {
             .flat_map(|c| (has(c) as u16 * 0x3c00).to_le_bytes())
             .collect();
         let packed =
-            has(0) * 1023 | has(1) * (1023 << 10) | has(2) * (1023 << 20) | has(3) * (3 << 30);
+            (has(0) * 1023) | (has(1) * (1023 << 10)) | (has(2) * (1023 << 20)) | (has(3) * (3 << 30));
         assert_eq!(scene.texel(0, 4, 4, 0), bytes);
         assert_eq!(scene.texel(1, 4, 4, 0), halves);
         assert_eq!(scene.texel(2, 4, 4, 0), packed.to_le_bytes());

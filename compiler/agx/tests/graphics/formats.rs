@@ -72,7 +72,7 @@ fn half(value: f64) -> i64 {
     let exponent = value.abs().log2().floor();
     let mantissa = ((value.abs() / exponent.exp2() - 1.0) * 1024.0).round_ties_even() as i64;
     let sign = i64::from(value < 0.0) << 15;
-    sign | ((exponent as i64 + 15) << 10) + mantissa
+    sign | (((exponent as i64 + 15) << 10) + mantissa)
 }
 
 #[test]

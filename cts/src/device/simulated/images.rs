@@ -12,6 +12,10 @@ use crate::image::{Image, ImageKind, Shape};
 const BUFFER_WIDTH: u32 = 1024;
 
 /// How an image lies in memory.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there are a few in a case, and most are tiled"
+)]
 pub(super) enum Laid {
     /// In tiles.
     Tiled(Tiled),

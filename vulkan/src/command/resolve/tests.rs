@@ -207,7 +207,7 @@ fn resolve_views<const SIZE: usize>(
             let this = unsafe { object::get_mut::<CommandBuffer>(buffer) };
             // SAFETY: live views.
             let views = unsafe { (object::get(from.view), object::get(to.view)) };
-            let resolved = this.resolve(views.0, views.1, aspect, AREA, LAYERS, mode);
+            let resolved = this.resolve([views.0, views.1], aspect, AREA, LAYERS, 0, mode);
             resolved.expect("recorded");
         });
         for place in places() {

@@ -289,7 +289,8 @@ fn what_cannot_be_made_is_null_and_the_worst_of_it_is_told() {
         info.stage_count = 1;
     };
     use vk::Result as R;
-    let cases: &[(&[&dyn Fn(&mut Info)], &[bool], R)] = &[
+    type Case<'a> = (&'a [&'a dyn Fn(&mut Info)], &'a [bool], R);
+    let cases: &[Case<'_>] = &[
         (
             &[&good, &lone],
             &[false, true],
