@@ -247,6 +247,19 @@ impl Scope<'_> {
         flags: vk::ImageCreateFlags,
         commands: vk::CommandBuffer,
     ) -> anyhow::Result<Image> {
+        let one = vk::SampleCountFlags::TYPE_1;
+        self.image_with(shape, one, usage, flags, commands)
+    }
+
+    /// The same of several samples.
+    pub unsafe fn image_with(
+        &self,
+        shape: Shape,
+        samples: vk::SampleCountFlags,
+        usage: vk::ImageUsageFlags,
+        flags: vk::ImageCreateFlags,
+        commands: vk::CommandBuffer,
+    ) -> anyhow::Result<Image> {
         let device = self.device();
         let info = vk::ImageCreateInfo::default()
             .flags(flags)
@@ -259,7 +272,7 @@ impl Scope<'_> {
             })
             .mip_levels(shape.levels)
             .array_layers(shape.layers)
-            .samples(vk::SampleCountFlags::TYPE_1)
+            .samples(samples)
             .tiling(vk::ImageTiling::OPTIMAL)
             .usage(usage);
         let handle = device.create_image(&info, None)?;

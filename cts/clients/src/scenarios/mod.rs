@@ -21,6 +21,7 @@ mod present;
 mod query;
 mod robustness;
 mod semaphore;
+mod states;
 mod sync;
 mod thread;
 mod transfer;
@@ -48,6 +49,7 @@ pub fn all() -> Vec<Scenario> {
         query::SCENARIOS,
         robustness::SCENARIOS,
         semaphore::SCENARIOS,
+        states::SCENARIOS,
         sync::SCENARIOS,
         thread::SCENARIOS,
         transfer::SCENARIOS,
