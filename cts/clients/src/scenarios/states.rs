@@ -246,8 +246,7 @@ impl<'s, 'g> Picture<'s, 'g> {
 
     /// Reports pixels.
     pub(super) fn report(&self, name: &str, pixels: &Pixels) -> anyhow::Result<()> {
-        for (at, (bytes, attachment)) in pixels.colour.iter().zip(&self.target.colour).enumerate()
-        {
+        for (at, (bytes, attachment)) in pixels.colour.iter().zip(&self.target.colour).enumerate() {
             varied(
                 &format!("{name}: colour {at}"),
                 bytes,
@@ -458,7 +457,9 @@ void main() {
 }
 ";
     let none = u32::MAX;
-    let indices = [0, 8, 1, 9, none, 3, 12, 4, 13, 5, none, none, 20, 30, 21, none, 1, 2, none];
+    let indices = [
+        0, 8, 1, 9, none, 3, 12, 4, 13, 5, none, none, 20, 30, 21, none, 1, 2, none,
+    ];
     for topology in [T::TRIANGLE_STRIP, T::TRIANGLE_FAN] {
         for wide in [false, true] {
             let picture = Picture::plain(s)?;
@@ -507,8 +508,7 @@ void main() { colour = gl_FrontFacing ? vec4(0.0, 1.0, 0.0, 1.0) : vec4(1.0, 0.0
                 let picture = Picture::plain(s)?;
                 let mut draw = Draw::new(&picture.target, vertex, fragment);
                 if dynamic {
-                    draw.dynamic =
-                        vec![vk::DynamicState::CULL_MODE, vk::DynamicState::FRONT_FACE];
+                    draw.dynamic = vec![vk::DynamicState::CULL_MODE, vk::DynamicState::FRONT_FACE];
                 } else {
                     draw.raster = draw.raster.cull_mode(mode).front_face(face);
                 }
@@ -568,7 +568,12 @@ void main() {
         let name = format!("{mode:?}");
         let edge = mode != vk::PolygonMode::POINT;
         let inside = mode == vk::PolygonMode::FILL;
-        for (x, y, drawn) in [(20, 5, edge), (4, 20, edge), (10, 12, inside), (60, 60, false)] {
+        for (x, y, drawn) in [
+            (20, 5, edge),
+            (4, 20, edge),
+            (10, 12, inside),
+            (60, 60, false),
+        ] {
             // A filled triangle's edge through pixels' middles may leave them out.
             if !inside || (x, y) == (10, 12) {
                 expect_pixel(&name, &got, x, y, if drawn { RED } else { GREY })?;
@@ -778,7 +783,14 @@ void main() {
     for (name, vertex, constant, slope, clamp, expected) in [
         ("none", &*flat, 0.0, 0.0, 0.0, 0.0),
         ("constant", &*flat, 1024.0, 0.0, 0.0, 1024.0 / 16_777_216.0),
-        ("negative", &*flat, -2048.0, 0.0, 0.0, -2048.0 / 16_777_216.0),
+        (
+            "negative",
+            &*flat,
+            -2048.0,
+            0.0,
+            0.0,
+            -2048.0 / 16_777_216.0,
+        ),
         ("slope of none", &*flat, 0.0, 8.0, 0.0, 0.0),
         ("slope", sloped, 0.0, 4.0, 0.0, 4.0 / 64.0),
         ("slope down", sloped, 0.0, -4.0, 0.0, -4.0 / 64.0),
@@ -924,9 +936,7 @@ unsafe fn stencil_operations(s: &Scope<'_>) -> anyhow::Result<()> {
                         "fail" => {
                             stencil_state(vk::CompareOp::NEVER, op, O::REPLACE, O::REPLACE, 0x33)
                         }
-                        "pass" => {
-                            stencil_state(vk::CompareOp::ALWAYS, O::ZERO, op, O::KEEP, 0x33)
-                        }
+                        "pass" => stencil_state(vk::CompareOp::ALWAYS, O::ZERO, op, O::KEEP, 0x33),
                         _ => stencil_state(vk::CompareOp::ALWAYS, O::ZERO, O::KEEP, op, 0x33),
                     };
                     draw.depth = (draw.depth.depth_test_enable(with_depth))
@@ -1188,9 +1198,7 @@ fn half(bits: u16) -> f32 {
     let magnitude = match (bits >> 10) & 31 {
         0 => f32::from(bits & 0x3ff) / 16_777_216.0,
         31 => f32::NAN,
-        exponent => {
-            f32::from(0x400 | bits & 0x3ff) * 2.0_f32.powi(i32::from(exponent) - 25)
-        }
+        exponent => f32::from(0x400 | bits & 0x3ff) * 2.0_f32.powi(i32::from(exponent) - 25),
     };
     if bits & 0x8000 == 0 {
         magnitude
@@ -1237,7 +1245,8 @@ void main() { colour = tint; second = vec4(0.75, 0.5, 0.125, 0.25); }
     picture.clear();
     picture.bind(&draw)?;
     if dynamic {
-        s.device().cmd_set_blend_constants(picture.commands, &CONSTANT);
+        s.device()
+            .cmd_set_blend_constants(picture.commands, &CONSTANT);
     }
     s.device().cmd_draw(picture.commands, 4, 1, 0, 0);
     let got = picture.read()?.colour.remove(0);
@@ -1658,11 +1667,7 @@ unsafe fn alpha_to_coverage(s: &Scope<'_>) -> anyhow::Result<()> {
         .enumerate()
         .map(|(at, alpha)| {
             let left = 2.0 + 20.0 * at as f32;
-            (
-                [left, 4.0, left + 16.0, 60.0],
-                0.0,
-                [1.0, 1.0, 1.0, alpha],
-            )
+            ([left, 4.0, left + 16.0, 60.0], 0.0, [1.0, 1.0, 1.0, alpha])
         })
         .collect();
     let vertex = quads(&list);
@@ -1730,14 +1735,22 @@ unsafe fn clear_attachments(s: &Scope<'_>) -> anyhow::Result<()> {
         depth_stencil: vk::ClearDepthStencilValue { depth, stencil },
     };
     let both = vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL;
-    clear(vk::ImageAspectFlags::DEPTH, depth(0.125, 9), area(10, 0, 5, 64));
+    clear(
+        vk::ImageAspectFlags::DEPTH,
+        depth(0.125, 9),
+        area(10, 0, 5, 64),
+    );
     picture.draw(&draw, 4, 2)?;
     let white = vk::ClearValue {
         color: floats([1.0; 4]),
     };
     clear(vk::ImageAspectFlags::COLOR, white, area(30, 10, 7, 9));
     clear(both, depth(0.75, 0xa5), area(50, 50, 14, 14));
-    clear(vk::ImageAspectFlags::STENCIL, depth(0.5, 0x17), area(0, 0, 3, 5));
+    clear(
+        vk::ImageAspectFlags::STENCIL,
+        depth(0.5, 0x17),
+        area(0, 0, 3, 5),
+    );
     let pixels = picture.end("cleared")?;
     expect_pixel("colour", &pixels.colour[0], 33, 12, [1.0; 4])?;
     expect_pixel("behind the cleared depth", &pixels.colour[0], 12, 12, GREY)?;
@@ -1872,8 +1885,7 @@ unsafe fn occlusion(s: &Scope<'_>) -> anyhow::Result<()> {
         device.cmd_begin_query(picture.commands, pool, query as u32, flags);
         if let Some(text) = text {
             let mut draw = picture.quads(text);
-            draw.depth = (draw.depth.depth_test_enable(true))
-                .depth_compare_op(vk::CompareOp::LESS);
+            draw.depth = (draw.depth.depth_test_enable(true)).depth_compare_op(vk::CompareOp::LESS);
             picture.draw(&draw, 4, 1)?;
         }
         device.cmd_end_query(picture.commands, pool, query as u32);
@@ -1886,7 +1898,10 @@ unsafe fn occlusion(s: &Scope<'_>) -> anyhow::Result<()> {
     device.get_query_pool_results(pool, 0, &mut results, flags)?;
     // Not precise: any number that is not zero.
     results[2] = results[2].min(1);
-    ensure!(results == expected[..], "{results:?} instead of {expected:?}");
+    ensure!(
+        results == expected[..],
+        "{results:?} instead of {expected:?}"
+    );
     let bytes = results.iter().flat_map(|count| count.to_le_bytes());
     s.report.result("counts", bytes.collect());
     Ok(())
