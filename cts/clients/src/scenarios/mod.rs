@@ -21,6 +21,7 @@ mod present;
 mod query;
 mod robustness;
 mod semaphore;
+mod stages;
 mod states;
 mod sync;
 mod thread;
@@ -49,6 +50,7 @@ pub fn all() -> Vec<Scenario> {
         query::SCENARIOS,
         robustness::SCENARIOS,
         semaphore::SCENARIOS,
+        stages::SCENARIOS,
         states::SCENARIOS,
         sync::SCENARIOS,
         thread::SCENARIOS,
