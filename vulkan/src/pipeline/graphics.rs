@@ -205,10 +205,12 @@ impl GraphicsPipeline {
                 provoking,
                 samples,
                 shader_depth: match (fragment_info.writes_depth, fragment_info.depth_layout) {
-                    (false, _) | (_, DepthLayout::Unchanged) => ShaderDepth::Unchanged,
+                    (false, _) => ShaderDepth::Unchanged,
                     (true, DepthLayout::Greater) => ShaderDepth::Greater,
                     (true, DepthLayout::Less) => ShaderDepth::Less,
-                    (true, DepthLayout::Any) => ShaderDepth::Any,
+                    // The program stores a depth even where it promises that it is the same one:
+                    // the tests must wait for it.
+                    (true, DepthLayout::Any | DepthLayout::Unchanged) => ShaderDepth::Any,
                 },
                 table: table_memory,
                 bindings: table.count(),
