@@ -129,7 +129,6 @@ impl Shape {
     }
 
     /// Where a part is, for Vulkan: subresource, offset, extent.
-    #[must_use]
     pub fn place(&self, part: Part) -> (vk::ImageSubresourceLayers, vk::Offset3D, vk::Extent3D) {
         let solid = self.kind == vk::ImageType::TYPE_3D;
         let subresource = vk::ImageSubresourceLayers {
@@ -204,7 +203,6 @@ impl Image {
     }
 
     /// Everything of it.
-    #[must_use]
     pub fn range(&self) -> vk::ImageSubresourceRange {
         vk::ImageSubresourceRange {
             aspect_mask: self.shape.aspect,
@@ -247,6 +245,19 @@ impl Scope<'_> {
         flags: vk::ImageCreateFlags,
         commands: vk::CommandBuffer,
     ) -> anyhow::Result<Image> {
+        let one = vk::SampleCountFlags::TYPE_1;
+        self.image_with(shape, one, usage, flags, commands)
+    }
+
+    /// The same of several samples.
+    pub unsafe fn image_with(
+        &self,
+        shape: Shape,
+        samples: vk::SampleCountFlags,
+        usage: vk::ImageUsageFlags,
+        flags: vk::ImageCreateFlags,
+        commands: vk::CommandBuffer,
+    ) -> anyhow::Result<Image> {
         let device = self.device();
         let info = vk::ImageCreateInfo::default()
             .flags(flags)
@@ -259,7 +270,7 @@ impl Scope<'_> {
             })
             .mip_levels(shape.levels)
             .array_layers(shape.layers)
-            .samples(vk::SampleCountFlags::TYPE_1)
+            .samples(samples)
             .tiling(vk::ImageTiling::OPTIMAL)
             .usage(usage);
         let handle = device.create_image(&info, None)?;

@@ -21,6 +21,8 @@ mod present;
 mod query;
 mod robustness;
 mod semaphore;
+mod stages;
+mod states;
 mod sync;
 mod thread;
 mod transfer;
@@ -50,6 +52,8 @@ pub fn all() -> Vec<Scenario> {
         query::SCENARIOS,
         robustness::SCENARIOS,
         semaphore::SCENARIOS,
+        stages::SCENARIOS,
+        states::SCENARIOS,
         sync::SCENARIOS,
         thread::SCENARIOS,
         transfer::SCENARIOS,
