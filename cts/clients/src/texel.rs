@@ -114,7 +114,8 @@ impl Coding {
         for texel in texels.chunks_exact_mut(self.bytes() as usize) {
             let mut lowest = 0;
             for (_, width) in self.fields {
-                // Without the sign and the highest bit of the exponent, and without the denormal ones.
+                // The sign, the exponent's highest and lowest bits are 0, the others but one are 1: that is
+                // an eighth to a quarter, or a half to one.
                 let (sign, exponent) = match width {
                     32 => (1, 8),
                     16 => (1, 5),
@@ -124,9 +125,10 @@ impl Coding {
                     let index = (lowest + at) as usize;
                     let from_top = width - 1 - at;
                     let mask = 1 << (index % 8);
-                    if from_top <= sign {
+                    let lowest_of_exponent = sign + exponent - 1;
+                    if from_top <= sign || from_top == lowest_of_exponent {
                         texel[index / 8] &= !mask;
-                    } else if from_top < sign + exponent && from_top <= sign + exponent - 2 {
+                    } else if from_top + 1 < lowest_of_exponent {
                         texel[index / 8] |= mask;
                     }
                 }

@@ -197,7 +197,14 @@ impl CommandBuffer {
             let to = unsafe { resolve.view.as_ref() };
             let (area, layers) = (rendering.area, rendering.layers);
             let views = rendering.view_mask;
-            self.resolve([target.view(), to], aspect, area, layers, views, resolve.mode)?;
+            self.resolve(
+                [target.view(), to],
+                aspect,
+                area,
+                layers,
+                views,
+                resolve.mode,
+            )?;
         }
         Ok(())
     }

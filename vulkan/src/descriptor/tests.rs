@@ -678,7 +678,7 @@ type Entry = (u32, u32, u32, usize, usize);
 const DATA: usize = 64;
 
 fn layouts() -> impl Strategy<Value = Vec<Listed>> {
-    let ty = prop::sample::select(vec![STORAGE, STORAGE, UNIFORM, DYNAMIC, INLINE, SAMPLER]);
+    let ty = prop::sample::select(vec![STORAGE, STORAGE, UNIFORM, DYNAMIC, INLINE]);
     let numbers = prop::collection::btree_set(prop_oneof![8 => 0u32..12, 1 => 12u32..5000], 1..9);
     let others = prop::collection::vec((ty, 0u32..5), 9);
     (numbers, others).prop_map(|(numbers, others)| {

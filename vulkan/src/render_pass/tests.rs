@@ -421,22 +421,30 @@ fn what_cannot_be_is_refused() {
         ..Sub::default()
     };
     assert_eq!(of(many), Some(vk::Result::ERROR_UNKNOWN));
-    let views = Sub {
-        view_mask: 3,
-        ..Sub::default()
-    };
-    assert_eq!(of(views), Some(vk::Result::ERROR_FEATURE_NOT_PRESENT));
     let unknown = described(vk::Format::R8G8B8_UNORM, (ANY, LOSE), (ANY, LOSE));
     let refused = pass(&[unknown], &[Sub::default()]).err();
     assert_eq!(refused, Some(vk::Result::ERROR_FORMAT_NOT_SUPPORTED));
-    let masks = [1];
+}
+
+#[test]
+fn views_are_those_of_the_subpass() {
+    let sub = |view_mask| Sub {
+        view_mask,
+        ..Sub::default()
+    };
+    let second = pass(&[], &[sub(0b11), sub(0b101)]).expect("made");
+    assert_eq!(second.formats(0).view_mask, 0b11);
+    assert_eq!(second.formats(1).view_mask, 0b101);
+    let masks = [0, 6];
     let mut multiview = vk::RenderPassMultiviewCreateInfo::default().view_masks(&masks);
-    let refused = with_info(&[], &[Sub::default()], |info| {
+    let first = with_info(&[], &[sub(0), sub(0)], |info| {
         let info = (*info).push_next(&mut multiview);
         // SAFETY: a valid structure.
-        unsafe { RenderPass::new(host(), &info) }.err()
+        unsafe { RenderPass::new(host(), &info) }
     });
-    assert_eq!(refused, Some(vk::Result::ERROR_FEATURE_NOT_PRESENT));
+    let first = first.expect("made");
+    assert_eq!(first.formats(0).view_mask, 0);
+    assert_eq!(first.formats(1).view_mask, 6);
 }
 
 #[test]

@@ -362,8 +362,10 @@ fn write_masks() {
         let halves: Vec<u8> = (0..4)
             .flat_map(|c| (has(c) as u16 * 0x3c00).to_le_bytes())
             .collect();
-        let packed =
-            (has(0) * 1023) | (has(1) * (1023 << 10)) | (has(2) * (1023 << 20)) | (has(3) * (3 << 30));
+        let packed = (has(0) * 1023)
+            | (has(1) * (1023 << 10))
+            | (has(2) * (1023 << 20))
+            | (has(3) * (3 << 30));
         assert_eq!(scene.texel(0, 4, 4, 0), bytes);
         assert_eq!(scene.texel(1, 4, 4, 0), halves);
         assert_eq!(scene.texel(2, 4, 4, 0), packed.to_le_bytes());

@@ -415,12 +415,7 @@ struct Places {
 }
 
 /// Bytes of a descriptor in the memory of its set.
-fn record(
-    sets: &[Vec<u8>],
-    set: u8,
-    offset: u32,
-    length: usize,
-) -> anyhow::Result<&[u8]> {
+fn record(sets: &[Vec<u8>], set: u8, offset: u32, length: usize) -> anyhow::Result<&[u8]> {
     let memory = sets.get(usize::from(set));
     let bytes = memory.and_then(|memory| memory.get(offset as usize..)?.get(..length));
     bytes.with_context(|| {
