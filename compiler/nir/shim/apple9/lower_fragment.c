@@ -340,38 +340,18 @@ struct outputs {
    nir_def *depth, *sample_mask;
 };
 
-static void
-collect(nir_builder *b, struct outputs *o)
+static nir_def **
+place_for(void *outputs, nir_intrinsic_instr *store, struct apple9_place place)
 {
-   nir_block *last = nir_impl_last_block(b->impl);
-   nir_foreach_block_safe(block, b->impl) {
-      nir_foreach_instr_safe(instr, block) {
-         if (instr->type != nir_instr_type_intrinsic)
-            continue;
-         nir_intrinsic_instr *store = nir_instr_as_intrinsic(instr);
-         if (store->intrinsic != nir_intrinsic_store_output)
-            continue;
-         struct apple9_place place = apple9_place_of(store);
-         nir_def *value = store->src[0].ssa;
-         if (block != last || value->bit_size != 32)
-            unsupported("an output of %u bits, or one that is not written at the end", value->bit_size);
-         unsigned index = nir_intrinsic_io_semantics(store).dual_source_blend_index;
-         b->cursor = nir_before_instr(instr);
-         u_foreach_bit(i, nir_intrinsic_write_mask(store)) {
-            nir_def *component = nir_channel(b, value, i);
-            unsigned location = place.slot - FRAG_RESULT_DATA0;
-            if (place.slot == FRAG_RESULT_DEPTH)
-               o->depth = component;
-            else if (place.slot == FRAG_RESULT_SAMPLE_MASK)
-               o->sample_mask = component;
-            else if (place.slot >= FRAG_RESULT_DATA0 && location < CORTLAND_MOST_ATTACHMENTS)
-               o->colour[index][location][place.component + i] = component;
-            else
-               unsupported("the fragment output %s", gl_frag_result_name(place.slot));
-         }
-         nir_instr_remove(instr);
-      }
-   }
+   struct outputs *o = outputs;
+   unsigned location = place.slot - FRAG_RESULT_DATA0;
+   if (place.slot == FRAG_RESULT_DEPTH)
+      return &o->depth;
+   if (place.slot == FRAG_RESULT_SAMPLE_MASK)
+      return &o->sample_mask;
+   if (place.slot < FRAG_RESULT_DATA0 || location >= CORTLAND_MOST_ATTACHMENTS)
+      unsupported("the fragment output %s", gl_frag_result_name(place.slot));
+   return &o->colour[nir_intrinsic_io_semantics(store).dual_source_blend_index][location][place.component];
 }
 
 static nir_def *
@@ -524,7 +504,7 @@ finish(struct fragment *f)
 {
    nir_builder *b = f->b;
    struct outputs o = { 0 };
-   collect(b, &o);
+   apple9_take_outputs(b, place_for, &o);
    b->cursor = nir_after_impl(b->impl);
    nir_def *left = output_mask(f, &o);
    if (left)

@@ -92,6 +92,33 @@ apple9_place_of(nir_intrinsic_instr *intrin)
    };
 }
 
+void
+apple9_take_outputs(nir_builder *b,
+                    nir_def **(*place_for)(void *outputs, nir_intrinsic_instr *store, struct apple9_place place),
+                    void *outputs)
+{
+   nir_block *last = nir_impl_last_block(b->impl);
+   nir_foreach_block_safe(block, b->impl) {
+      nir_foreach_instr_safe(instr, block) {
+         if (instr->type != nir_instr_type_intrinsic)
+            continue;
+         nir_intrinsic_instr *store = nir_instr_as_intrinsic(instr);
+         if (store->intrinsic != nir_intrinsic_store_output)
+            continue;
+         const struct apple9_place place = apple9_place_of(store);
+         nir_def *value = store->src[0].ssa;
+         if (block != last || value->bit_size != 32)
+            unsupported("an output of %u bits, or one that is not written at the end", value->bit_size);
+         b->cursor = nir_before_instr(instr);
+         u_foreach_bit(i, nir_intrinsic_write_mask(store)) {
+            struct apple9_place at = { place.slot, place.component + i };
+            *place_for(outputs, store, at) = nir_channel(b, value, i);
+         }
+         nir_instr_remove(instr);
+      }
+   }
+}
+
 nir_def *
 apple9_load_root(nir_builder *b, enum cortland_root root, unsigned offset, unsigned words)
 {

@@ -197,8 +197,11 @@ struct outputs {
 };
 
 static nir_def **
-place_for(struct outputs *o, unsigned slot, unsigned component)
+place_for(void *outputs, nir_intrinsic_instr *store, struct apple9_place place)
 {
+   (void)store;
+   struct outputs *o = outputs;
+   unsigned slot = place.slot, component = place.component;
    switch (slot) {
    case VARYING_SLOT_POS: return &o->position[component];
    case VARYING_SLOT_PSIZ: return &o->point_size;
@@ -210,31 +213,6 @@ place_for(struct outputs *o, unsigned slot, unsigned component)
       if (slot < VARYING_SLOT_VAR0 || slot - VARYING_SLOT_VAR0 >= CORTLAND_LOCATION_CLIP_DISTANCE)
          unsupported("the vertex output %s", gl_varying_slot_name_for_stage(slot, MESA_SHADER_VERTEX));
       return &o->user[slot - VARYING_SLOT_VAR0][component];
-   }
-}
-
-/* Takes the stores out of the shader. */
-static void
-collect(nir_builder *b, struct outputs *o)
-{
-   nir_block *last = nir_impl_last_block(b->impl);
-   nir_foreach_block_safe(block, b->impl) {
-      nir_foreach_instr_safe(instr, block) {
-         if (instr->type != nir_instr_type_intrinsic)
-            continue;
-         nir_intrinsic_instr *store = nir_instr_as_intrinsic(instr);
-         if (store->intrinsic != nir_intrinsic_store_output)
-            continue;
-         struct apple9_place place = apple9_place_of(store);
-         nir_def *value = store->src[0].ssa;
-         if (block != last || value->bit_size != 32)
-            unsupported("an output of %u bits, or one that is not written at the end", value->bit_size);
-         b->cursor = nir_before_instr(instr);
-         nir_component_mask_t mask = nir_intrinsic_write_mask(store);
-         u_foreach_bit(i, mask)
-            *place_for(o, place.slot, place.component + i) = nir_channel(b, value, i);
-         nir_instr_remove(instr);
-      }
    }
 }
 
@@ -265,7 +243,7 @@ lower_outputs(nir_builder *b, const struct cortland_vertex_lowering *lowering)
 {
    struct apple9_stage_info *info = &apple9_tables(b->shader)->stage;
    struct outputs o = { 0 };
-   collect(b, &o);
+   apple9_take_outputs(b, place_for, &o);
    b->cursor = nir_after_impl(b->impl);
    if (lowering->has_view)
       o.layer = nir_imm_int(b, lowering->view);

@@ -38,6 +38,11 @@ struct apple9_place {
 };
 struct apple9_place apple9_place_of(nir_intrinsic_instr *intrin);
 
+/* Takes the stores of outputs out of the shader: each component goes where the callback says. */
+void apple9_take_outputs(nir_builder *b,
+                         nir_def **(*place_for)(void *outputs, nir_intrinsic_instr *store, struct apple9_place place),
+                         void *outputs);
+
 /* Words from what a root pointer points to. */
 nir_def *apple9_load_root(nir_builder *b, enum cortland_root root, unsigned offset, unsigned words);
 
