@@ -31,17 +31,19 @@ const LAVAPIPE_IS_WRONG: &[(&str, &str)] = &[
     ("present.alpha", "its windows of depth 32 get no alpha"),
 ];
 
+/// Why the layer is wrong about copies between images of which one has blocks.
+const TEXELS_OF_THE_SOURCE: &str = "the layer takes texels of the source for those of the target";
+
 /// Messages that say nothing about client or driver.
 const SAYS_NOTHING: &[(&str, &str)] = &[
     (
         "This is most likely a validation bug",
         "the layer waits for its own bookkeeping of timeline values and says itself what it thinks of it",
     ),
-    (
-        "VUID-vkCmdCopyImage-dst",
-        "between a side with blocks and one without, the layer takes texels of the source for those of \
-         the target; models on the CPU check where copies go",
-    ),
+    ("VUID-vkCmdCopyImage-dstImage-01732", TEXELS_OF_THE_SOURCE),
+    ("VUID-vkCmdCopyImage-dstOffset-00150", TEXELS_OF_THE_SOURCE),
+    ("VUID-vkCmdCopyImage-dstOffset-00151", TEXELS_OF_THE_SOURCE),
+    ("VUID-vkCmdCopyImage-dstOffset-01784", TEXELS_OF_THE_SOURCE),
 ];
 
 /// Runs a check for every scenario that `CORTLAND_SCENARIO` (a part of a name) chooses, two at a

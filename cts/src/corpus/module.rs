@@ -62,6 +62,54 @@ pub fn capabilities(words: &[u32]) -> HashSet<Capability> {
         .collect()
 }
 
+/// What the kinds of descriptors have in common.
+#[derive(Default)]
+struct Declared {
+    sets: HashMap<u32, u32>,
+    bindings: HashMap<u32, u32>,
+    pointees: HashMap<u32, u32>,
+    /// Element and length, where that is known.
+    arrays: HashMap<u32, (u32, Option<u32>)>,
+    constants: HashMap<u32, u32>,
+}
+
+impl Declared {
+    fn note(&mut self, op: Option<Op>, operands: &[u32]) {
+        match (op, operands) {
+            (Some(Op::Decorate), &[target, decoration, value, ..]) => {
+                match Decoration::from_u32(decoration) {
+                    Some(Decoration::DescriptorSet) => {
+                        self.sets.insert(target, value);
+                    }
+                    Some(Decoration::Binding) => {
+                        self.bindings.insert(target, value);
+                    }
+                    _ => {}
+                }
+            }
+            (Some(Op::TypePointer), &[result, _, pointee, ..]) => {
+                self.pointees.insert(result, pointee);
+            }
+            (Some(Op::TypeArray), &[result, element, length, ..]) => {
+                let length = self.constants.get(&length).copied();
+                self.arrays.insert(result, (element, length));
+            }
+            (Some(Op::TypeRuntimeArray), &[result, element, ..]) => {
+                self.arrays.insert(result, (element, None));
+            }
+            (Some(Op::Constant), &[_, result, value, ..]) => {
+                self.constants.insert(result, value);
+            }
+            _ => {}
+        }
+    }
+
+    /// Set and binding of a variable that has both.
+    fn place(&self, variable: u32) -> Option<(u32, u32)> {
+        Some((*self.sets.get(&variable)?, *self.bindings.get(&variable)?))
+    }
+}
+
 /// A buffer that the module declares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Descriptor {
@@ -79,39 +127,16 @@ pub struct Descriptor {
 /// The uniform and storage buffers that the module declares, by set and binding.
 #[must_use]
 pub fn descriptors(words: &[u32]) -> Vec<Descriptor> {
-    let (mut sets, mut bindings) = (HashMap::new(), HashMap::new());
+    let mut declared = Declared::default();
     let mut buffer_blocks = HashSet::new();
-    let mut pointees: HashMap<u32, u32> = HashMap::new();
-    let mut arrays: HashMap<u32, (u32, Option<u32>)> = HashMap::new();
-    let mut constants: HashMap<u32, u32> = HashMap::new();
     let mut variables = Vec::new();
     for (op, operands) in instructions(words) {
+        declared.note(op, operands);
         match (op, operands) {
-            (Some(Op::Decorate), &[target, decoration, ref rest @ ..]) => {
-                match (Decoration::from_u32(decoration), rest.first()) {
-                    (Some(Decoration::DescriptorSet), Some(set)) => {
-                        sets.insert(target, *set);
-                    }
-                    (Some(Decoration::Binding), Some(binding)) => {
-                        bindings.insert(target, *binding);
-                    }
-                    (Some(Decoration::BufferBlock), _) => {
-                        buffer_blocks.insert(target);
-                    }
-                    _ => {}
-                }
-            }
-            (Some(Op::TypePointer), &[result, _, pointee, ..]) => {
-                pointees.insert(result, pointee);
-            }
-            (Some(Op::TypeArray), &[result, element, length, ..]) => {
-                arrays.insert(result, (element, constants.get(&length).copied()));
-            }
-            (Some(Op::TypeRuntimeArray), &[result, element, ..]) => {
-                arrays.insert(result, (element, None));
-            }
-            (Some(Op::Constant), &[_, result, value, ..]) => {
-                constants.insert(result, value);
+            (Some(Op::Decorate), &[target, decoration, ..])
+                if Decoration::from_u32(decoration) == Some(Decoration::BufferBlock) =>
+            {
+                buffer_blocks.insert(target);
             }
             (Some(Op::Variable), &[ty, result, class, ..]) => {
                 variables.push((ty, result, StorageClass::from_u32(class)));
@@ -121,12 +146,12 @@ pub fn descriptors(words: &[u32]) -> Vec<Descriptor> {
     }
     let mut found = Vec::new();
     for (ty, variable, class) in variables {
-        let (Some(set), Some(binding)) = (sets.get(&variable), bindings.get(&variable)) else {
+        let Some((set, binding)) = declared.place(variable) else {
             continue;
         };
-        let mut block = pointees.get(&ty).copied().unwrap_or(0);
+        let mut block = declared.pointees.get(&ty).copied().unwrap_or(0);
         let mut elements = 1;
-        if let Some((element, length)) = arrays.get(&block) {
+        if let Some((element, length)) = declared.arrays.get(&block) {
             block = *element;
             elements = length.unwrap_or(1).max(1);
         }
@@ -137,8 +162,8 @@ pub fn descriptors(words: &[u32]) -> Vec<Descriptor> {
             _ => continue,
         };
         found.push(Descriptor {
-            set: *set,
-            binding: *binding,
+            set,
+            binding,
             elements,
             kind,
         });
@@ -167,25 +192,12 @@ pub struct ImageDescriptor {
 pub fn images(words: &[u32]) -> Vec<ImageDescriptor> {
     /// SPIR-V's dimension of buffers.
     const DIM_BUFFER: u32 = 5;
-    let (mut sets, mut bindings) = (HashMap::new(), HashMap::new());
-    let mut pointees: HashMap<u32, u32> = HashMap::new();
-    let mut arrays: HashMap<u32, (u32, Option<u32>)> = HashMap::new();
-    let mut constants: HashMap<u32, u32> = HashMap::new();
+    let mut declared = Declared::default();
     let mut kinds: HashMap<u32, ImageKind> = HashMap::new();
     let mut found = Vec::new();
     for (op, operands) in instructions(words) {
+        declared.note(op, operands);
         match (op, operands) {
-            (Some(Op::Decorate), &[target, decoration, value, ..]) => {
-                match Decoration::from_u32(decoration) {
-                    Some(Decoration::DescriptorSet) => {
-                        sets.insert(target, value);
-                    }
-                    Some(Decoration::Binding) => {
-                        bindings.insert(target, value);
-                    }
-                    _ => {}
-                }
-            }
             (Some(Op::TypeImage), &[result, _, dim, _, _, _, sampled, ..]) => {
                 let kind = match (dim == DIM_BUFFER, sampled == 2) {
                     (true, true) => ImageKind::StorageTexels,
@@ -205,33 +217,20 @@ pub fn images(words: &[u32]) -> Vec<ImageDescriptor> {
                 };
                 kinds.insert(result, kind);
             }
-            (Some(Op::TypePointer), &[result, _, pointee, ..]) => {
-                pointees.insert(result, pointee);
-            }
-            (Some(Op::TypeArray), &[result, element, length, ..]) => {
-                arrays.insert(result, (element, constants.get(&length).copied()));
-            }
-            (Some(Op::TypeRuntimeArray), &[result, element, ..]) => {
-                arrays.insert(result, (element, None));
-            }
-            (Some(Op::Constant), &[_, result, value, ..]) => {
-                constants.insert(result, value);
-            }
             (Some(Op::Variable), &[ty, variable, ..]) => {
-                let (Some(set), Some(binding)) = (sets.get(&variable), bindings.get(&variable))
-                else {
+                let Some((set, binding)) = declared.place(variable) else {
                     continue;
                 };
-                let mut of = pointees.get(&ty).copied().unwrap_or(0);
+                let mut of = declared.pointees.get(&ty).copied().unwrap_or(0);
                 let mut elements = 1u32;
-                while let Some((element, length)) = arrays.get(&of) {
+                while let Some((element, length)) = declared.arrays.get(&of) {
                     of = *element;
                     elements = elements.saturating_mul(length.unwrap_or(1).max(1));
                 }
                 if let Some(kind) = kinds.get(&of) {
                     found.push(ImageDescriptor {
-                        set: *set,
-                        binding: *binding,
+                        set,
+                        binding,
                         elements,
                         kind: *kind,
                     });

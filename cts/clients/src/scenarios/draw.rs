@@ -159,13 +159,6 @@ void main() { colour = tint; }
 /// Indices of 16 and 32 bits, with a base vertex and restarts.
 unsafe fn indexed(s: &Scope<'_>) -> anyhow::Result<()> {
     let vertex = "
-void main() {
-    float a = float(gl_VertexIndex) * 0.7;
-    gl_Position = vec4(cos(a) * 0.9 * (gl_VertexIndex % 2 == 0 ? 1.0 : 0.5), sin(a) * 0.9, 0.0, 1.0);
-}
-";
-    let _ = vertex;
-    let vertex = "
 vec2 grid(int i) { return vec2(float(i % 5) * 0.4 - 0.8, float(i / 5) * 0.5 - 0.75); }
 void main() { gl_Position = vec4(grid(gl_VertexIndex), 0.0, 1.0); }
 ";
