@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
-//! Images and graphics, which are not there yet: every command that version 1.3 has for them exists
-//! and refuses.
-//!
-//! Programs that respect what the driver advertises call none of these with effect: there are no
-//! formats, no queue does graphics, and the features are off. Nothing can be created, so there is
-//! nothing that destruction or a query could be about.
+//! What the driver does not offer of images and graphics: YCbCr conversions, draws whose count is in a buffer,
+//! sparse images. The commands that version 1.3 has for them exist and refuse; programs that respect what the
+//! driver advertises call none of them with effect.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,9 +12,7 @@ use crate::entry;
 use crate::error::VkResult;
 
 fn refuse(command: &str) {
-    debug::error(&format_args!(
-        "{command}: images and graphics are not there yet"
-    ));
+    debug::error(&format_args!("{command} is not offered"));
 }
 
 /// Refuses to create something.

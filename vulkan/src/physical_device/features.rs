@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Features: what shaders and commands may use, and what the application turned on.
 //!
-//! Shaders' features are those of `SpirvOptions::apple9_compute`. What needs graphics is off.
+//! Shaders' features are those of `SpirvOptions::apple9_compute` and `SpirvOptions::apple9_graphics`.
 
 use std::ffi::c_void;
 use std::fmt::Debug;

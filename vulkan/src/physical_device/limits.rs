@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! Limits, and where each comes from.
 //!
-//! Of what is not there yet (images, graphics) the limits are the least that the specification
+//! Of what is not there the limits are the least that the specification
 //! allows (Vulkan 1.3, "Limit Requirements").
 
 use agx_hw::cdm::{MAX_GROUPS, MAX_THREADS, SIMD_WIDTH};
