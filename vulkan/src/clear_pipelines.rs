@@ -11,6 +11,7 @@ use ash::vk;
 use crate::device::Device;
 use crate::error::VkResult;
 use crate::image::format;
+use crate::internal::spirv_words;
 use crate::pipeline::{GraphicsPipeline, Pipeline};
 use crate::rendering::{AttachmentFormats, MAX_COLOUR};
 
@@ -57,13 +58,8 @@ impl ClearPipelines {
 
 macro_rules! module {
     ($name:literal) => {
-        words(include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".spv")))
+        spirv_words(include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".spv")))
     };
-}
-
-fn words(bytes: &[u8]) -> Vec<u32> {
-    let (words, _) = bytes.as_chunks::<4>();
-    words.iter().map(|word| u32::from_le_bytes(*word)).collect()
 }
 
 fn fragment_module(clear: &Clear, at: usize) -> Vec<u32> {

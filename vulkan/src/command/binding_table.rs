@@ -15,7 +15,7 @@ use agx_hw::texture::RECORD_SIZE;
 
 use super::bound::Bound;
 use super::buffer::CommandBuffer;
-use super::chunk::Use;
+use super::chunk::{Piece, Use};
 use crate::error::VkResult;
 use crate::host::OUT_OF_HOST;
 use crate::physical_device::limits;
@@ -102,6 +102,12 @@ fn size(program: &Program) -> usize {
     SLOT * (program.textures.len() + program.samplers.len())
 }
 
+/// Where the textures and the samplers of a program's tables are.
+fn addresses(program: &Program, tables: &Piece) -> (u64, u64) {
+    let samplers = (SLOT * program.textures.len()) as u64;
+    (tables.address, tables.address + samplers)
+}
+
 /// Fills the tables from all sets but one.
 fn gather(program: &Program, sets: &Sets, except: Option<usize>, to: &mut [u8]) {
     let (textures, samplers) = to.split_at_mut(SLOT * program.textures.len());
@@ -162,10 +168,6 @@ impl CommandBuffer {
         if program.textures.is_empty() {
             return Ok((0, 0));
         }
-        let piece = self.take(Use::Data, size(program), TABLE_ALIGN)?;
-        // SAFETY: just taken.
-        let bytes = unsafe { piece.bytes() };
-        bytes.fill(0);
         let bound = bound(self);
         let mut sets = bound.sets;
         let pushed = bound.pushed;
@@ -173,19 +175,29 @@ impl CommandBuffer {
             let memory = bound.pushed_memory();
             *set = BoundSet::new(0, memory.as_ptr(), memory.len() as u32, false);
         }
-        gather(program, &sets, None, bytes);
+        let piece = self.gathered(program, &sets)?;
         if sets.iter().any(|set| set.late) {
             let late = Late {
                 program: program.clone(),
                 sets,
                 pushed,
-                to: bytes.as_mut_ptr(),
+                // SAFETY: just taken.
+                to: unsafe { piece.bytes() }.as_mut_ptr(),
             };
             self.late.try_reserve(1).map_err(|_| OUT_OF_HOST)?;
             self.late.push(late);
         }
-        let textures = piece.address;
-        Ok((textures, textures + (SLOT * program.textures.len()) as u64))
+        Ok(addresses(program, &piece))
+    }
+
+    /// Memory for the tables of a program, filled from sets.
+    fn gathered(&mut self, program: &Program, sets: &Sets) -> VkResult<Piece> {
+        let piece = self.take(Use::Data, size(program), TABLE_ALIGN)?;
+        // SAFETY: just taken.
+        let bytes = unsafe { piece.bytes() };
+        bytes.fill(0);
+        gather(program, sets, None, bytes);
+        Ok(piece)
     }
 
     /// The tables of a launch of a shader of the driver with a set of its own.
@@ -197,14 +209,9 @@ impl CommandBuffer {
         if program.textures.is_empty() {
             return Ok((0, 0));
         }
-        let piece = self.take(Use::Data, size(program), TABLE_ALIGN)?;
-        // SAFETY: just taken.
-        let bytes = unsafe { piece.bytes() };
-        bytes.fill(0);
         let mut sets = [BoundSet::NONE; limits::SETS as usize];
         sets[0] = BoundSet::new(0, set.as_ptr(), set.len() as u32, false);
-        gather(program, &sets, None, bytes);
-        let textures = piece.address;
-        Ok((textures, textures + (SLOT * program.textures.len()) as u64))
+        let piece = self.gathered(program, &sets)?;
+        Ok(addresses(program, &piece))
     }
 }

@@ -9,7 +9,7 @@ use agx_hw::window::LauncherAddress;
 
 use super::binding_table::{BoundSet, Sets};
 use super::buffer::{CommandBuffer, record_everywhere};
-use super::dispatch::{Groups, Written};
+use super::dispatch::{DESCRIPTOR, Groups, Places, Written};
 use super::replay::{record_inside, record_slice_inside};
 use crate::descriptor::{DescriptorSet, DynamicBuffer, Layout, MAX_DESCRIPTOR, UpdateTemplate};
 use crate::entry;
@@ -19,6 +19,7 @@ use crate::object;
 use crate::physical_device::limits;
 use crate::pipeline::Pipeline;
 use crate::pipeline_layout::PipelineLayout;
+use crate::program::Uses;
 
 /// Most dynamic buffers of a pipeline layout: the limits for uniform and storage buffers together.
 pub(super) const MAX_DYNAMIC: usize =
@@ -47,6 +48,15 @@ pub(super) struct Bound {
     /// Whether something changed since the last launch program was written.
     pub(super) changed: bool,
     written: Option<Written>,
+}
+
+/// How much of what is bound a root record holds: bytes of push constants and of the pushed set, and dynamic
+/// buffers.
+#[derive(Clone, Copy)]
+pub(super) struct Lengths {
+    pub(super) constants: usize,
+    pub(super) dynamic: usize,
+    pub(super) pushed: usize,
 }
 
 impl Default for Bound {
@@ -125,6 +135,43 @@ impl Bound {
     /// The dynamic buffers, as far as any are bound.
     pub(super) fn dynamic(&self) -> &[DynamicBuffer] {
         &self.dynamic[..self.dynamic_end]
+    }
+
+    /// How much of it a root record of a program with such uses holds.
+    pub(super) fn lengths(&self, uses: &Uses) -> Lengths {
+        Lengths {
+            constants: match uses.push_constants {
+                true => self.constants().len(),
+                false => 0,
+            },
+            dynamic: match uses.dynamic_buffers {
+                true => self.dynamic().len(),
+                false => 0,
+            },
+            pushed: match self.pushed {
+                Some(set) if uses.set(set) => self.pushed_memory().len(),
+                _ => 0,
+            },
+        }
+    }
+
+    /// The address of a set's memory, for a root record that has the pushed set at an address.
+    pub(super) fn set_address(&self, set: u8, pushed: u64) -> u64 {
+        if self.pushed == Some(set.into()) {
+            return pushed;
+        }
+        let set = self.sets.get(usize::from(set));
+        set.map_or(0, |set| set.address)
+    }
+
+    /// Puts dynamic buffers and the pushed set into a root record.
+    pub(super) fn put_sets(&self, places: &Places, bytes: &mut [u8]) {
+        let table = bytes[places.dynamic..places.pushed].chunks_exact_mut(DESCRIPTOR);
+        for (buffer, to) in self.dynamic().iter().zip(table) {
+            to.copy_from_slice(&buffer.descriptor());
+        }
+        let pushed = &mut bytes[places.pushed..];
+        pushed.copy_from_slice(&self.pushed_memory()[..pushed.len()]);
     }
 
     /// The launch program that was written last, if it is right for this dispatch.

@@ -13,6 +13,7 @@ use agx_hw::root::{RECORD_ALIGN, THREADGROUP_ROOT};
 use agx_hw::window::{CodeAddress, LauncherAddress};
 use ash::vk;
 
+use super::bound::Lengths;
 use super::buffer::{CommandBuffer, record};
 use super::chunk::Use;
 use crate::buffer::Buffer;
@@ -54,33 +55,34 @@ impl Written {
 /// Bytes of the workgroup counts, and of the base workgroup, in a record.
 const WORDS3: usize = 16;
 /// Bytes of a buffer descriptor in the table of dynamic buffers.
-const DESCRIPTOR: usize = DESCRIPTOR_SIZE as usize;
+pub(super) const DESCRIPTOR: usize = DESCRIPTOR_SIZE as usize;
 
 /// Where things lie in the memory of a root record.
-struct Places {
+pub(super) struct Places {
+    /// Of dispatches, as the base behind them.
     counts: usize,
     base: usize,
-    constants: usize,
-    dynamic: usize,
-    pushed: usize,
-    end: usize,
+    pub(super) constants: usize,
+    pub(super) dynamic: usize,
+    pub(super) pushed: usize,
+    pub(super) end: usize,
 }
 
 impl Places {
-    fn new(pointers: usize, constants: usize, dynamic: usize, pushed: usize) -> Places {
+    /// `words`: bytes of the counts and the base, which records of draws have not.
+    pub(super) fn new(pointers: usize, words: usize, lengths: Lengths) -> Places {
         // LDP loads pointers in pairs.
         let counts = (8 * pointers).next_multiple_of(16);
-        let base = counts + WORDS3;
-        let constants_at = base + WORDS3;
-        let dynamic_at = constants_at + constants.next_multiple_of(16);
-        let pushed_at = dynamic_at + DESCRIPTOR * dynamic;
+        let constants = counts + words;
+        let dynamic = constants + lengths.constants.next_multiple_of(16);
+        let pushed = dynamic + DESCRIPTOR * lengths.dynamic;
         Places {
             counts,
-            base,
-            constants: constants_at,
-            dynamic: dynamic_at,
-            pushed: pushed_at,
-            end: pushed_at + pushed,
+            base: counts + WORDS3,
+            constants,
+            dynamic,
+            pushed,
+            end: pushed + lengths.pushed,
         }
     }
 }
@@ -141,19 +143,8 @@ impl CommandBuffer {
         base: [u32; 3],
     ) -> VkResult<LauncherAddress> {
         let (pointers, uses) = (&program.pointers, &program.uses);
-        let constants = match uses.push_constants {
-            true => self.bound.constants().len(),
-            false => 0,
-        };
-        let dynamic = match uses.dynamic_buffers {
-            true => self.bound.dynamic().len(),
-            false => 0,
-        };
-        let pushed = match self.bound.pushed {
-            Some(set) if uses.set(set) => self.bound.pushed_memory().len(),
-            _ => 0,
-        };
-        let places = Places::new(pointers.len(), constants, dynamic, pushed);
+        let lengths = self.bound.lengths(uses);
+        let places = Places::new(pointers.len(), 2 * WORDS3, lengths);
         let workgroup_memory = match uses.workgroup_buffer {
             true => self.workgroup_memory(program, groups)?,
             false => 0,
@@ -176,13 +167,7 @@ impl CommandBuffer {
                 Pointer::BaseWorkgroup => at(places.base),
                 Pointer::DynamicBuffers => at(places.dynamic),
                 Pointer::WorkgroupBuffer => workgroup_memory,
-                Pointer::DescriptorSet(set) if self.bound.pushed == Some(set.into()) => {
-                    at(places.pushed)
-                }
-                Pointer::DescriptorSet(set) => {
-                    let set = self.bound.sets.get(usize::from(set));
-                    set.map_or(0, |set| set.address)
-                }
+                Pointer::DescriptorSet(set) => self.bound.set_address(set, at(places.pushed)),
                 Pointer::Unused => 0,
                 Pointer::VertexBuffers | Pointer::DrawParameters | Pointer::BlendConstants => {
                     debug::error(&format_args!("a compute shader wants {pointer:?}"));
@@ -191,18 +176,14 @@ impl CommandBuffer {
             };
             word.copy_from_slice(&value.to_le_bytes());
         }
-        bytes[8 * pointers.len()..places.counts].fill(0);
+        bytes[8 * pointers.len()..places.constants].fill(0);
         if let Groups::Direct(counts) = groups {
-            put_words(&mut bytes[places.counts..places.base], counts);
+            put_words(&mut bytes[places.counts..places.base], &counts);
         }
-        put_words(&mut bytes[places.base..places.constants], base);
-        bytes[places.constants..][..constants]
-            .copy_from_slice(&self.bound.constants()[..constants]);
-        let table = bytes[places.dynamic..places.pushed].chunks_exact_mut(DESCRIPTOR);
-        for (buffer, to) in self.bound.dynamic().iter().zip(table) {
-            to.copy_from_slice(&buffer.descriptor());
-        }
-        bytes[places.pushed..].copy_from_slice(&self.bound.pushed_memory()[..pushed]);
+        put_words(&mut bytes[places.base..places.constants], &base);
+        bytes[places.constants..][..lengths.constants]
+            .copy_from_slice(&self.bound.constants()[..lengths.constants]);
+        self.bound.put_sets(&places, bytes);
         let launcher = self.put_launcher(program, piece.address)?;
         let counted = uses.workgroup_counts || uses.workgroup_buffer;
         self.bound.remember(Written {
@@ -250,7 +231,12 @@ impl CommandBuffer {
         groups: [u32; 3],
     ) -> VkResult {
         let (textures, samplers) = self.own_binding_tables(program, set)?;
-        let places = Places::new(program.pointers.len(), constants.len(), 0, set.len());
+        let lengths = Lengths {
+            constants: constants.len(),
+            dynamic: 0,
+            pushed: set.len(),
+        };
+        let places = Places::new(program.pointers.len(), 2 * WORDS3, lengths);
         let piece = self.take(Use::Data, places.end, RECORD_ALIGN)?;
         // SAFETY: just taken.
         let bytes = unsafe { piece.bytes() };
@@ -271,7 +257,7 @@ impl CommandBuffer {
             };
             word.copy_from_slice(&address.to_le_bytes());
         }
-        put_words(&mut bytes[places.counts..places.base], groups);
+        put_words(&mut bytes[places.counts..places.base], &groups);
         bytes[places.constants..][..constants.len()].copy_from_slice(constants);
         bytes[places.pushed..].copy_from_slice(set);
         let launcher = self.put_launcher(program, piece.address)?;
@@ -308,8 +294,8 @@ impl CommandBuffer {
     }
 }
 
-fn put_words(to: &mut [u8], words: [u32; 3]) {
-    to.fill(0);
+/// Puts words at the start of bytes; what is behind them stays as it is.
+pub(super) fn put_words(to: &mut [u8], words: &[u32]) {
     for (word, to) in words.iter().zip(to.chunks_exact_mut(4)) {
         to.copy_from_slice(&word.to_le_bytes());
     }

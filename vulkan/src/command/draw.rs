@@ -21,6 +21,7 @@ use ash::vk;
 use super::bound::Bound;
 use super::buffer::CommandBuffer;
 use super::chunk::{CHUNK, Use};
+use super::dispatch::put_words;
 use super::render::Pass;
 use super::replay::record_inside;
 use super::root::Special;
@@ -232,21 +233,12 @@ impl CommandBuffer {
         let draw_parameters = match parameters {
             Parameters::At(address) => address,
             Parameters::Values(values) if view.vertex.uses.draw_parameters => {
-                let piece = self.take(Use::Data, 12, 16)?;
-                // SAFETY: just taken.
-                put(unsafe { piece.bytes() }, &values);
-                piece.address
+                self.words(&values)?
             }
             Parameters::Values(_) => 0,
         };
         let blend_constants = match view.fragment.uses.blend_constants {
-            true => {
-                let values = self.drawing.state.blend_constants.map(f32::to_bits);
-                let piece = self.take(Use::Data, 16, 16)?;
-                // SAFETY: just taken.
-                put(unsafe { piece.bytes() }, &values);
-                piece.address
-            }
+            true => self.words(&self.drawing.state.blend_constants.map(f32::to_bits))?,
             false => 0,
         };
         let mut launchers = [None; 2];
@@ -282,6 +274,14 @@ impl CommandBuffer {
         Ok([vertex, fragment])
     }
 
+    /// Memory with words that a shader reads; its address.
+    fn words(&mut self, words: &[u32]) -> VkResult<u64> {
+        let piece = self.take(Use::Data, 4 * words.len(), 16)?;
+        // SAFETY: just taken.
+        put_words(unsafe { piece.bytes() }, words);
+        Ok(piece.address)
+    }
+
     fn vertex_buffer_table(&mut self, count: usize) -> VkResult<u64> {
         let piece = self.take(Use::Data, (16 * count).max(16), 16)?;
         // SAFETY: just taken.
@@ -290,7 +290,7 @@ impl CommandBuffer {
         let buffers = drawing.vertex_buffers.iter().zip(drawing.state.strides);
         for ((buffer, stride), to) in buffers.zip(bytes.chunks_exact_mut(16)) {
             let [low, high] = [buffer.address as u32, (buffer.address >> 32) as u32];
-            put(to, &[low, high, buffer.size, stride]);
+            put_words(to, &[low, high, buffer.size, stride]);
         }
         Ok(piece.address)
     }
@@ -601,12 +601,6 @@ fn stencil_test(face: &pipeline::StencilFace) -> Stencil {
         depth_fail: stencil_op(face.depth_fail),
         fail: stencil_op(face.fail),
         compare: compare(face.compare),
-    }
-}
-
-fn put(to: &mut [u8], words: &[u32]) {
-    for (to, word) in to.chunks_exact_mut(4).zip(words) {
-        to.copy_from_slice(&word.to_le_bytes());
     }
 }
 

@@ -22,6 +22,7 @@ use ash::vk;
 
 use super::buffer::CommandBuffer;
 use super::chunk::{CHUNK, Piece, Use};
+use super::dispatch::put_words;
 use super::segment::{Segment, Stamp, Work};
 use crate::debug;
 use crate::error::{VkResult, record};
@@ -281,6 +282,8 @@ impl CommandBuffer {
         render.partial_bg = match render.bg.usc {
             // The kernel wants a reload only where there is a background.
             0 => BgEot::default(),
+            // All is loaded by either.
+            _ if background == reload => render.bg,
             _ => self.tile_program(pass, reload)?,
         };
         render.eot = self.tile_program(pass, Some(TileProgram::Store(store)))?;
@@ -380,9 +383,7 @@ impl CommandBuffer {
             };
             // SAFETY: a union of four words, of which only the bits count.
             let words = unsafe { target.clear.color.uint32 };
-            for (to, word) in clears[at].chunks_exact_mut(4).zip(words) {
-                to.copy_from_slice(&word.to_le_bytes());
-            }
+            put_words(&mut clears[at], &words);
         }
         let launcher = self.launch_tile_program(&program, &textures, &clears)?;
         Ok(BgEot {

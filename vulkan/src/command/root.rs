@@ -10,8 +10,8 @@ use ash::vk;
 
 use super::buffer::CommandBuffer;
 use super::chunk::Use;
+use super::dispatch::Places;
 use crate::debug;
-use crate::descriptor::DESCRIPTOR_SIZE;
 use crate::error::VkResult;
 use crate::program::Program;
 
@@ -37,46 +37,28 @@ impl CommandBuffer {
         program: &Arc<Program>,
         special: &Special<'_>,
     ) -> VkResult<LauncherAddress> {
-        const DESCRIPTOR: usize = DESCRIPTOR_SIZE as usize;
         let uses = &program.uses;
-        let bound = &self.drawing.bound;
-        let constants = match (uses.push_constants, special.constants) {
-            (false, _) => 0,
-            (true, Some(constants)) => constants.len(),
-            (true, None) => bound.constants().len(),
-        };
-        let dynamic = match uses.dynamic_buffers {
-            true => bound.dynamic().len(),
-            false => 0,
-        };
-        let pushed = match bound.pushed {
-            Some(set) if uses.set(set) => bound.pushed_memory().len(),
-            _ => 0,
-        };
-        // LDP loads pointers in pairs.
-        let constants_at = (8 * program.pointers.len()).next_multiple_of(16);
-        let dynamic_at = constants_at + constants.next_multiple_of(16);
-        let pushed_at = dynamic_at + DESCRIPTOR * dynamic;
-        let piece = self.take(Use::Data, pushed_at + pushed, RECORD_ALIGN)?;
+        let mut lengths = self.drawing.bound.lengths(uses);
+        if let (true, Some(constants)) = (uses.push_constants, special.constants) {
+            lengths.constants = constants.len();
+        }
+        let places = Places::new(program.pointers.len(), 0, lengths);
+        let piece = self.take(Use::Data, places.end, RECORD_ALIGN)?;
         // SAFETY: just taken.
         let bytes = unsafe { piece.bytes() };
-        bytes[..dynamic_at].fill(0);
+        bytes[..places.dynamic].fill(0);
         let bound = &self.drawing.bound;
         let at = |offset: usize| piece.address + offset as u64;
         for (pointer, word) in program.pointers.iter().zip(bytes.chunks_exact_mut(8)) {
             let value = match *pointer {
                 Pointer::TextureTable => special.textures,
                 Pointer::SamplerTable => special.samplers,
-                Pointer::PushConstants => at(constants_at),
-                Pointer::DynamicBuffers => at(dynamic_at),
+                Pointer::PushConstants => at(places.constants),
+                Pointer::DynamicBuffers => at(places.dynamic),
                 Pointer::VertexBuffers => special.vertex_buffers,
                 Pointer::DrawParameters => special.draw_parameters,
                 Pointer::BlendConstants => special.blend_constants,
-                Pointer::DescriptorSet(set) if bound.pushed == Some(set.into()) => at(pushed_at),
-                Pointer::DescriptorSet(set) => {
-                    let set = bound.sets.get(usize::from(set));
-                    set.map_or(0, |set| set.address)
-                }
+                Pointer::DescriptorSet(set) => bound.set_address(set, at(places.pushed)),
                 Pointer::Unused => 0,
                 other => {
                     debug::error(&format_args!(
@@ -88,12 +70,8 @@ impl CommandBuffer {
             word.copy_from_slice(&value.to_le_bytes());
         }
         let from = special.constants.unwrap_or_else(|| bound.constants());
-        bytes[constants_at..][..constants].copy_from_slice(&from[..constants]);
-        let table = bytes[dynamic_at..pushed_at].chunks_exact_mut(DESCRIPTOR);
-        for (buffer, to) in bound.dynamic().iter().zip(table) {
-            to.copy_from_slice(&buffer.descriptor());
-        }
-        bytes[pushed_at..].copy_from_slice(&bound.pushed_memory()[..pushed]);
+        bytes[places.constants..][..lengths.constants].copy_from_slice(&from[..lengths.constants]);
+        bound.put_sets(&places, bytes);
         self.put_launcher(program, piece.address)
     }
 }

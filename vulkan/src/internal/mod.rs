@@ -159,9 +159,14 @@ impl Internal {
     }
 }
 
+/// The words of a module that the build compiled.
+pub(crate) fn spirv_words(bytes: &[u8]) -> Vec<u32> {
+    let (words, _) = bytes.as_chunks::<4>();
+    words.iter().map(|word| u32::from_le_bytes(*word)).collect()
+}
+
 fn upload(chip: Chip, gpu: &Arc<Gpu>, arena: &Arc<Arena>, kind: Kind) -> VkResult<Program> {
-    let (words, _) = kind.spirv().as_chunks::<4>();
-    let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    let words = spirv_words(kind.spirv());
     let binary = pipeline::own_shader(chip, &words, kind.bindings()).inspect_err(|_| {
         debug::error(&format_args!("that was the driver's own shader {kind:?}"));
     })?;

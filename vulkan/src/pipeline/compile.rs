@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! From SPIR-V to a binary, and what is printed on the way.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::sync::{Arc, LazyLock};
 
 use agx_compiler::binary::{ShaderBinary, Statistics};
@@ -39,13 +39,27 @@ pub(super) fn compile(
             "the compute shader {:?} of module {}: {error}",
             source.entry_point, source.spirv.hash
         ));
-        match error {
-            agx_compiler::Error::Nir(mesa_nir::Error::OutOfMemory) => {
-                vk::Result::ERROR_OUT_OF_HOST_MEMORY
-            }
-            _ => vk::Result::ERROR_UNKNOWN,
-        }
+        result_of(&error)
     })
+}
+
+/// What Vulkan calls an error of the compiler.
+pub(super) fn result_of(error: &agx_compiler::Error) -> vk::Result {
+    match error {
+        agx_compiler::Error::Nir(mesa_nir::Error::OutOfMemory) => {
+            vk::Result::ERROR_OUT_OF_HOST_MEMORY
+        }
+        _ => vk::Result::ERROR_UNKNOWN,
+    }
+}
+
+/// Prints the texts on the way that `CORTLAND_DEBUG` asks for.
+pub(super) fn print_listing(name: &dyn Display, listing: &Listing) {
+    for (flag, text) in [(Flags::NIR, &listing.nir), (Flags::IR, &listing.ssa)] {
+        if debug::has(flag) {
+            debug::print(&format_args!("{name}:\n{text}"));
+        }
+    }
 }
 
 fn compile_plainly(
@@ -67,14 +81,8 @@ fn compile_plainly(
         return Ok((agx_compiler::compile(shader, &key)?, None));
     }
     let (binary, listing) = agx_compiler::compile_with_listing(shader, &key)?;
-    for (flag, text) in [(Flags::NIR, &listing.nir), (Flags::IR, &listing.ssa)] {
-        if debug::has(flag) {
-            debug::print(&format_args!(
-                "{:?} of {}:\n{text}",
-                source.entry_point, source.spirv.hash
-            ));
-        }
-    }
+    let name = format_args!("{:?} of {}", source.entry_point, source.spirv.hash);
+    print_listing(&name, &listing);
     Ok((binary, with_listing.then_some(listing)))
 }
 

@@ -312,10 +312,7 @@ pub(super) unsafe fn constants(info: &vk::SpecializationInfo<'_>) -> Vec<SpecCon
 ///
 /// # Safety
 /// The chain is valid.
-pub(super) unsafe fn flags(
-    own: vk::PipelineCreateFlags,
-    chain: *const c_void,
-) -> vk::PipelineCreateFlags {
+unsafe fn flags(own: vk::PipelineCreateFlags, chain: *const c_void) -> vk::PipelineCreateFlags {
     // SAFETY: the caller's promise.
     let more = unsafe { entry::find::<vk::PipelineCreateFlags2CreateInfoKHR<'_>>(chain) };
     // The lower half has the same flags.
@@ -328,7 +325,7 @@ pub(super) unsafe fn flags(
 ///
 /// # Safety
 /// The chain is valid.
-pub(super) unsafe fn give_feedback(chain: *const c_void, feedback: &Feedback, started: Instant) {
+unsafe fn give_feedback(chain: *const c_void, feedback: &Feedback, started: Instant) {
     type Info<'a> = vk::PipelineCreationFeedbackCreateInfo<'a>;
     // SAFETY: the caller's promise.
     let Some(to) = (unsafe { entry::find::<Info<'_>>(chain) }) else {
@@ -357,11 +354,54 @@ pub(super) unsafe fn give_feedback(chain: *const c_void, feedback: &Feedback, st
 
 /// The result of several pipelines: the first error, but errors before a compilation that was not
 /// wanted.
-pub(super) fn first_error(earlier: VkResult, error: vk::Result) -> VkResult {
+fn first_error(earlier: VkResult, error: vk::Result) -> VkResult {
     match earlier {
         Err(earlier) if earlier != vk::Result::PIPELINE_COMPILE_REQUIRED => Err(earlier),
         _ => Err(error),
     }
+}
+
+/// Creates pipelines one after the other, with what all kinds of them have in common: `common` says the flags
+/// and the chain of an info.
+///
+/// # Errors
+/// As [`first_error`] says. Pipelines that were not made are null.
+///
+/// # Safety
+/// There is room for as many pipelines as there are infos, whose chains are valid.
+pub(super) unsafe fn create_each<Info>(
+    host: HostAllocator,
+    infos: &[Info],
+    pipelines: *mut vk::Pipeline,
+    common: impl Fn(&Info) -> (vk::PipelineCreateFlags, *const c_void),
+    make: impl Fn(&Info, vk::PipelineCreateFlags, &mut Feedback) -> VkResult<Pipeline>,
+) -> VkResult {
+    let mut result = Ok(());
+    for at in 0..infos.len() {
+        // SAFETY: the caller's promise.
+        unsafe { pipelines.add(at).write(vk::Pipeline::null()) };
+    }
+    for (at, info) in infos.iter().enumerate() {
+        let started = Instant::now();
+        let (own, chain) = common(info);
+        // SAFETY: the caller's promise.
+        let flags = unsafe { flags(own, chain) };
+        let mut feedback = Feedback::default();
+        let made = make(info, flags, &mut feedback);
+        // SAFETY: as above.
+        unsafe { give_feedback(chain, &feedback, started) };
+        match made.and_then(|made| object::create(host, made)) {
+            // SAFETY: as above.
+            Ok(made) => unsafe { pipelines.add(at).write(made) },
+            Err(error) => {
+                result = first_error(result, error);
+                if flags.contains(vk::PipelineCreateFlags::EARLY_RETURN_ON_FAILURE) {
+                    break;
+                }
+            }
+        }
+    }
+    result
 }
 
 /// vkCreateComputePipelines.
@@ -374,34 +414,18 @@ pub(crate) unsafe extern "system" fn create_compute_pipelines(
     pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
     entry::try_guard("vkCreateComputePipelines", || {
-        let mut result = Ok(());
         // SAFETY: valid by the specification.
         unsafe {
             let device = object::get::<Device>(device);
             let cache = object::get_optional::<PipelineCache>(cache);
             let host = device.allocator(allocator);
             let infos = entry::slice(infos, count);
-            for at in 0..infos.len() {
-                pipelines.add(at).write(vk::Pipeline::null());
-            }
-            for (at, info) in infos.iter().enumerate() {
-                let started = Instant::now();
-                let flags = flags(info.flags, info.p_next);
-                let mut feedback = Feedback::default();
-                let made = ComputePipeline::new(device, host, cache, info, flags, &mut feedback);
-                give_feedback(info.p_next, &feedback, started);
-                match made.and_then(|made| object::create(host, Pipeline::Compute(made))) {
-                    Ok(made) => pipelines.add(at).write(made),
-                    Err(error) => {
-                        result = first_error(result, error);
-                        if flags.contains(vk::PipelineCreateFlags::EARLY_RETURN_ON_FAILURE) {
-                            break;
-                        }
-                    }
-                }
-            }
+            let common = |info: &vk::ComputePipelineCreateInfo<'_>| (info.flags, info.p_next);
+            create_each(host, infos, pipelines, common, |info, flags, feedback| {
+                ComputePipeline::new(device, host, cache, info, flags, feedback)
+                    .map(Pipeline::Compute)
+            })
         }
-        result
     })
 }
 

@@ -7,7 +7,6 @@
 
 use std::ffi::CStr;
 use std::sync::{Arc, LazyLock};
-use std::time::Instant;
 
 use agx_compiler::Listing;
 use agx_compiler::binary::{
@@ -27,7 +26,8 @@ use mesa_nir::{
     spirv_to_nir,
 };
 
-use super::compute::{Feedback, constants, first_error, flags, give_feedback, spirv};
+use super::compile::{disassemble, print_listing, result_of};
+use super::compute::{constants, create_each, spirv};
 use super::graphics_state::{Dynamic, MAX_VERTEX_BUFFERS, State, StencilFace, primitive};
 use super::{Pipeline, robustness};
 use crate::debug::{self, Flags};
@@ -36,6 +36,7 @@ use crate::entry;
 use crate::error::{VkResult, record};
 use crate::gpu::{Slice, Zone};
 use crate::image::{description, format};
+use crate::internal::spirv_words;
 use crate::object;
 use crate::pipeline_layout::PipelineLayout;
 use crate::program::Program;
@@ -208,19 +209,20 @@ impl GraphicsPipeline {
             let upload = |binary: &ShaderBinary, storage| {
                 Program::upload_graphics(&device.gpu, &device.arena, binary, storage)
             };
-            let mut views = vec![View {
-                vertex: Arc::new(upload(&vertex, Storage::None)?),
-                fragment: Arc::new(upload(&fragment, tile.storage())?),
-            }];
+            let view_of = |vertex: &ShaderBinary, fragment: &ShaderBinary| -> VkResult<View> {
+                Ok(View {
+                    vertex: Arc::new(upload(vertex, Storage::None)?),
+                    fragment: Arc::new(upload(fragment, tile.storage())?),
+                })
+            };
+            let mut views = vec![view_of(&vertex, &fragment)?];
             // Shaders of other views differ in nothing but the number of the view.
             for view in masked {
                 (vertex_lowering.view, fragment_lowering.view) = (view, view);
-                let vertex = stages.compile_vertex(&vertex_lowering)?;
-                let fragment = stages.compile_fragment(&fragment_lowering)?;
-                views.push(View {
-                    vertex: Arc::new(upload(&vertex, Storage::None)?),
-                    fragment: Arc::new(upload(&fragment, tile.storage())?),
-                });
+                views.push(view_of(
+                    &stages.compile_vertex(&vertex_lowering)?,
+                    &stages.compile_fragment(&fragment_lowering)?,
+                )?);
             }
             let clamp = rasterization.depth_clamp_enable == vk::TRUE;
             type Clip<'a> = vk::PipelineRasterizationDepthClipStateCreateInfoEXT<'a>;
@@ -340,9 +342,7 @@ impl<'a> Stages<'a> {
         match &self.fragment {
             Some(module) => compile(module),
             None => {
-                let (words, _) =
-                    include_bytes!(concat!(env!("OUT_DIR"), "/empty.spv")).as_chunks::<4>();
-                let words: Vec<u32> = words.iter().map(|w| u32::from_le_bytes(*w)).collect();
+                let words = spirv_words(include_bytes!(concat!(env!("OUT_DIR"), "/empty.spv")));
                 compile(&Module {
                     words: &words,
                     entry_point: "main",
@@ -394,16 +394,12 @@ impl<'a> Module<'a> {
         .map_err(agx_compiler::Error::from)
         .and_then(|shader| compile(shader, listing.as_mut()));
         if let Some(listing) = listing {
-            for (flag, text) in [(Flags::NIR, &listing.nir), (Flags::IR, &listing.ssa)] {
-                if debug::has(flag) {
-                    debug::print(&format_args!("{stage:?} shader:\n{text}"));
-                }
-            }
+            print_listing(&format_args!("{stage:?} shader"), &listing);
         }
         if let Ok(binary) = &made
             && debug::has(Flags::ASM)
         {
-            let text = super::compile::disassemble(binary);
+            let text = disassemble(binary);
             debug::print(&format_args!("{stage:?} shader:\n{text}"));
         }
         made.map_err(|error| {
@@ -411,12 +407,7 @@ impl<'a> Module<'a> {
                 "the {stage:?} shader {:?}: {error}",
                 self.entry_point
             ));
-            match error {
-                agx_compiler::Error::Nir(mesa_nir::Error::OutOfMemory) => {
-                    vk::Result::ERROR_OUT_OF_HOST_MEMORY
-                }
-                _ => vk::Result::ERROR_UNKNOWN,
-            }
+            result_of(&error)
         })
     }
 }
@@ -743,38 +734,20 @@ pub(crate) unsafe extern "system" fn create_graphics_pipelines(
     pipelines: *mut vk::Pipeline,
 ) -> vk::Result {
     entry::try_guard("vkCreateGraphicsPipelines", || {
-        let mut result = Ok(());
         // SAFETY: valid by the specification.
         unsafe {
             let device = object::get::<Device>(device);
             let host = device.allocator(allocator);
             let infos = entry::slice(infos, count);
-            for at in 0..infos.len() {
-                pipelines.add(at).write(vk::Pipeline::null());
-            }
-            for (at, info) in infos.iter().enumerate() {
-                let started = Instant::now();
-                let flags = flags(info.flags, info.p_next);
+            let common = |info: &vk::GraphicsPipelineCreateInfo<'_>| (info.flags, info.p_next);
+            create_each(host, infos, pipelines, common, |info, flags, _| {
                 // No cache keeps the shaders.
-                let made = match flags
-                    .contains(vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED)
-                {
-                    true => Err(vk::Result::PIPELINE_COMPILE_REQUIRED),
-                    false => GraphicsPipeline::new(device, info),
-                };
-                give_feedback(info.p_next, &Feedback::default(), started);
-                match made.and_then(|made| object::create(host, Pipeline::Graphics(made))) {
-                    Ok(made) => pipelines.add(at).write(made),
-                    Err(error) => {
-                        result = first_error(result, error);
-                        if flags.contains(vk::PipelineCreateFlags::EARLY_RETURN_ON_FAILURE) {
-                            break;
-                        }
-                    }
+                if flags.contains(vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED) {
+                    return Err(vk::Result::PIPELINE_COMPILE_REQUIRED);
                 }
-            }
+                GraphicsPipeline::new(device, info).map(Pipeline::Graphics)
+            })
         }
-        result
     })
 }
 
