@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::ir::{self, Base, BlockData, End, Function, Src, Value};
 use crate::regalloc::tests::builder::Builder;
-use crate::regalloc::tests::{checked, config, same_behaviour};
+use crate::regalloc::tests::{checked, config, generate::Config, same_behaviour};
 use crate::regalloc::{self, Failure};
 
 fn checked_run(original: &Function, limit: u32) -> Result<(), TestCaseError> {
@@ -57,6 +57,19 @@ proptest! {
     fn spilled_functions_do_the_same(config in config(4..200), limit in 20u32..=96) {
         checked_run(&checked(config)?, limit)?;
     }
+}
+
+/// Functions that random tests found to be spilled wrongly.
+#[test]
+fn functions_once_spilled_wrongly_do_the_same() {
+    let config = Config {
+        seed: 5560929686726443483,
+        size: 33,
+        live: 134,
+        depth: 0,
+        halves: 70,
+    };
+    checked_run(&checked(config).expect("valid"), 20).expect("right");
 }
 
 /// More values go around a loop than there are registers.

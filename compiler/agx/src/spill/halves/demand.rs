@@ -110,10 +110,21 @@ pub(super) fn clears_high_half(instr: &Instr, constants: &Constants) -> bool {
 
 /// A constant below 0x10000.
 fn is_short(src: &Src, constants: &Constants) -> bool {
-    let known = src
-        .as_imm()
-        .or_else(|| constants.get(&src.value()?).copied());
-    known.is_some_and(|bits| bits <= 0xffff)
+    constant(src, constants).is_some_and(|bits| bits <= 0xffff)
+}
+
+/// What the operand reads, if that is a constant without modifiers and all of its register.
+pub(super) fn constant(src: &Src, constants: &Constants) -> Option<u32> {
+    if src.is_modified() || src.high {
+        return None;
+    }
+    src.as_imm()
+        .or_else(|| constants.get(&src.value()?).copied())
+}
+
+/// The value that the operand reads, if it reads all of it and without modifiers.
+pub(super) fn plain(src: &Src) -> Option<Value> {
+    src.value().filter(|_| !src.is_modified() && !src.high)
 }
 
 /// What the instruction reads of an operand in this source group.

@@ -11,7 +11,7 @@ use crate::ir::{
 };
 
 use super::choose::{Chosen, Pair, PhiPair};
-use super::demand::{Constants, clears_high_half};
+use super::demand::{Constants, clears_high_half, constant, plain};
 
 /// How a value gets into the high half of the register that the other value is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -248,15 +248,12 @@ impl Rewriter<'_> {
     /// Extensions of a high half are one shift.
     fn shorter(&mut self, block: Block, instr: &Instr) -> Option<Instr> {
         let high_of = |this: &Self, src: &Src| {
-            let (pair, high) = this.part(block, src.value()?)?;
+            let (pair, high) = this.part(block, plain(src)?)?;
             high.then_some(pair)
         };
         match instr {
             Instr::Logic(op) if op.op == LogicOp::And => {
-                let is_mask = |src: &Src| {
-                    let bits = src.value().and_then(|v| self.constants.get(&v));
-                    bits == Some(&0xffff)
-                };
+                let is_mask = |src: &Src| constant(src, self.constants) == Some(0xffff);
                 let (src, mask) = match is_mask(&op.a) {
                     true => (&op.b, &op.a),
                     false => (&op.a, &op.b),
@@ -270,7 +267,7 @@ impl Rewriter<'_> {
                 None
             }
             Instr::ShiftImm(op) if op.amount == 16 => {
-                let pair = *self.shifted.get(&op.a.value()?)?;
+                let pair = *self.shifted.get(&plain(&op.a)?)?;
                 Some(shift(op.dst.value()?, pair, op.op))
             }
             _ => None,

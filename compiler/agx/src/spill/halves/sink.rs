@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use crate::analysis::ValueSet;
 use crate::ir::{End, Function, Instr, LogicOp, Ref, ShiftImm, ShiftOp, Src, Value};
 
-use super::demand::Constants;
+use super::demand::{Constants, constant, plain};
 
 /// Readers within so many instructions in the same block stay with the extension that there is.
 const NEAR: usize = 12;
@@ -129,18 +129,15 @@ fn extensions(
         for (index, instr) in data.instrs.iter().enumerate() {
             let how = match instr {
                 Instr::Logic(op) if op.op == LogicOp::And => {
-                    let is_mask = |src: &Src| {
-                        let bits = src.value().and_then(|v| constants.get(&v));
-                        bits == Some(&0xffff)
-                    };
+                    let is_mask = |src: &Src| constant(src, constants) == Some(0xffff);
                     let of = if is_mask(&op.b) { &op.a } else { &op.b };
                     let fits = is_mask(&op.a) != is_mask(&op.b);
-                    let of = fits.then_some(of).and_then(Src::value);
+                    let of = fits.then_some(of).and_then(plain);
                     of.filter(|v| narrow.contains(*v))
                         .map(|_| Extension::Zero(instr.clone()))
                 }
                 Instr::ShiftImm(op) if op.op == ShiftOp::Shl && op.amount == 16 => {
-                    if let Some((dst, a)) = op.dst.value().zip(op.a.value())
+                    if let Some((dst, a)) = op.dst.value().zip(plain(&op.a))
                         && narrow.contains(a)
                     {
                         shifted.insert(dst, a);
@@ -148,7 +145,7 @@ fn extensions(
                     None
                 }
                 Instr::ShiftImm(op) if op.op == ShiftOp::Asr && op.amount == 16 => {
-                    let of = op.a.value().and_then(|a| shifted.get(&a));
+                    let of = plain(&op.a).and_then(|a| shifted.get(&a));
                     of.map(|value| Extension::Sign(*value))
                 }
                 _ => None,
