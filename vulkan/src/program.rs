@@ -53,6 +53,7 @@ pub(crate) struct Uses {
     pub(crate) workgroup_buffer: bool,
     pub(crate) vertex_buffers: bool,
     pub(crate) draw_parameters: bool,
+    pub(crate) draw_number: bool,
     pub(crate) blend_constants: bool,
     /// By number, those below 32.
     sets: u32,
@@ -70,6 +71,7 @@ impl Uses {
             workgroup_buffer: uses(Pointer::WorkgroupBuffer),
             vertex_buffers: uses(Pointer::VertexBuffers),
             draw_parameters: uses(Pointer::DrawParameters),
+            draw_number: uses(Pointer::DrawNumber),
             blend_constants: uses(Pointer::BlendConstants),
             sets: sets.fold(0, |all, set| all | 1 << set),
         }

@@ -61,8 +61,10 @@ pub enum Pointer {
     /// The table of vertex buffers, 16 bytes for each binding: address (`u64`), size in bytes, distance of vertices in
     /// bytes (`u32`). A null buffer has size 0.
     VertexBuffers,
-    /// Base vertex, base instance, draw number (`u32`).
+    /// Base vertex, base instance (`u32`).
     DrawParameters,
+    /// The number of the draw among those of a command (`u32`).
+    DrawNumber,
     /// The blend constants: four `f32`.
     BlendConstants,
     /// The memory of a descriptor set.

@@ -143,7 +143,7 @@ impl CommandBuffer {
             count: 3,
             instances: if layered { part.layers } else { 1 },
         };
-        let drawn = self.draw(vertices, Parameters::Values([0, part.first_layer, 0]));
+        let drawn = self.draw(vertices, Parameters::of_values(0, part.first_layer));
         let drawing = &mut self.drawing;
         drawing.own_constants = None;
         drawing.occlusion = occlusion;

@@ -169,7 +169,10 @@ impl CommandBuffer {
                 Pointer::WorkgroupBuffer => workgroup_memory,
                 Pointer::DescriptorSet(set) => self.bound.set_address(set, at(places.pushed)),
                 Pointer::Unused => 0,
-                Pointer::VertexBuffers | Pointer::DrawParameters | Pointer::BlendConstants => {
+                Pointer::VertexBuffers
+                | Pointer::DrawParameters
+                | Pointer::DrawNumber
+                | Pointer::BlendConstants => {
                     debug::error(&format_args!("a compute shader wants {pointer:?}"));
                     return Err(vk::Result::ERROR_UNKNOWN);
                 }

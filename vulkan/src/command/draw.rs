@@ -74,11 +74,30 @@ pub(super) struct IndexBuffer {
 
 /// What shaders may ask about a draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Parameters {
-    /// Base vertex, base instance, number of the draw.
-    Values([u32; 3]),
+pub(super) struct Parameters {
+    /// Base vertex and base instance.
+    pub(super) bases: Bases,
+    /// The number of the draw among those of its command.
+    pub(super) number: u32,
+}
+
+/// Base vertex and base instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bases {
+    /// They are these.
+    Values([u32; 2]),
     /// They are at an address: of an indirect draw.
     At(u64),
+}
+
+impl Parameters {
+    /// Those of a direct draw.
+    pub(super) fn of_values(base_vertex: u32, base_instance: u32) -> Parameters {
+        Parameters {
+            bases: Bases::Values([base_vertex, base_instance]),
+            number: 0,
+        }
+    }
 }
 
 impl Default for Drawing {
@@ -218,7 +237,10 @@ impl CommandBuffer {
         parameters: Parameters,
     ) -> VkResult<[LauncherAddress; 2]> {
         let drawing = &self.drawing;
-        let same = !view.vertex.uses.draw_parameters || drawing.parameters == Some(parameters);
+        let uses = &view.vertex.uses;
+        let known = drawing.parameters;
+        let same = (!uses.draw_parameters || known.map(|p| p.bases) == Some(parameters.bases))
+            && (!uses.draw_number || known.map(|p| p.number) == Some(parameters.number));
         if let Some(launchers) = drawing.launchers
             && same
             && !drawing.bound.changed
@@ -226,16 +248,18 @@ impl CommandBuffer {
         {
             return Ok(launchers);
         }
-        let vertex_buffers = match view.vertex.uses.vertex_buffers {
+        let vertex_buffers = match uses.vertex_buffers {
             true => self.vertex_buffer_table(pipeline.vertex_buffers)?,
             false => 0,
         };
-        let draw_parameters = match parameters {
-            Parameters::At(address) => address,
-            Parameters::Values(values) if view.vertex.uses.draw_parameters => {
-                self.words(&values)?
-            }
-            Parameters::Values(_) => 0,
+        let draw_parameters = match parameters.bases {
+            Bases::At(address) => address,
+            Bases::Values(values) if uses.draw_parameters => self.words(&values)?,
+            Bases::Values(_) => 0,
+        };
+        let draw_number = match uses.draw_number {
+            true => self.words(&[parameters.number])?,
+            false => 0,
         };
         let blend_constants = match view.fragment.uses.blend_constants {
             true => self.words(&self.drawing.state.blend_constants.map(f32::to_bits))?,
@@ -256,6 +280,7 @@ impl CommandBuffer {
                 samplers,
                 vertex_buffers,
                 draw_parameters,
+                draw_number,
                 blend_constants,
                 constants: own_constants.as_ref().map(|bytes| bytes.as_flattened()),
             };
@@ -623,7 +648,7 @@ pub(crate) unsafe extern "system" fn cmd_draw(
                 count,
                 instances,
             };
-            this.draw(vertices, Parameters::Values([first, first_instance, 0]))
+            this.draw(vertices, Parameters::of_values(first, first_instance))
         });
     }
 }
@@ -652,7 +677,7 @@ pub(crate) unsafe extern "system" fn cmd_draw_indexed(
                 count,
                 instances,
             };
-            let parameters = Parameters::Values([base.cast_unsigned(), first_instance, 0]);
+            let parameters = Parameters::of_values(base.cast_unsigned(), first_instance);
             this.draw(vertices, parameters)
         });
     }
@@ -670,13 +695,14 @@ pub(crate) unsafe extern "system" fn cmd_draw_indirect(
     unsafe {
         record_inside("vkCmdDrawIndirect", buffer, move |this| {
             let address = object::get::<Buffer>(arguments).address + offset;
-            for draw in 0..u64::from(count) {
-                let address = address + draw * u64::from(stride);
+            for number in 0..count {
+                let address = address + u64::from(number) * u64::from(stride);
                 let vertices = Vertices::Indirect {
                     arguments: IndirectAddress::new(address).map_err(error::record)?,
                 };
                 // First vertex and first instance are the last two of the arguments.
-                this.draw(vertices, Parameters::At(address + 8))?;
+                let bases = Bases::At(address + 8);
+                this.draw(vertices, Parameters { bases, number })?;
             }
             Ok(())
         });
@@ -698,13 +724,14 @@ pub(crate) unsafe extern "system" fn cmd_draw_indexed_indirect(
             let Some(indices) = this.indices(0, None)? else {
                 return Ok(());
             };
-            for draw in 0..u64::from(count) {
-                let address = address + draw * u64::from(stride);
+            for number in 0..count {
+                let address = address + u64::from(number) * u64::from(stride);
                 let vertices = Vertices::IndexedIndirect {
                     indices,
                     arguments: IndirectAddress::new(address).map_err(error::record)?,
                 };
-                this.draw(vertices, Parameters::At(address + 12))?;
+                let bases = Bases::At(address + 12);
+                this.draw(vertices, Parameters { bases, number })?;
             }
             Ok(())
         });

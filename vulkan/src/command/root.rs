@@ -22,6 +22,7 @@ pub(super) struct Special<'a> {
     pub(super) samplers: u64,
     pub(super) vertex_buffers: u64,
     pub(super) draw_parameters: u64,
+    pub(super) draw_number: u64,
     pub(super) blend_constants: u64,
     /// In place of the push constants that are bound.
     pub(super) constants: Option<&'a [u8]>,
@@ -57,6 +58,7 @@ impl CommandBuffer {
                 Pointer::DynamicBuffers => at(places.dynamic),
                 Pointer::VertexBuffers => special.vertex_buffers,
                 Pointer::DrawParameters => special.draw_parameters,
+                Pointer::DrawNumber => special.draw_number,
                 Pointer::BlendConstants => special.blend_constants,
                 Pointer::DescriptorSet(set) => bound.set_address(set, at(places.pushed)),
                 Pointer::Unused => 0,

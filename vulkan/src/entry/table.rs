@@ -75,6 +75,10 @@ const fn extension(name: &'static str) -> Provider {
 }
 
 const BIND_MEMORY2: &[Provider] = &[extension("VK_KHR_bind_memory2")];
+const CREATE_RENDERPASS2: &[Provider] = &[extension("VK_KHR_create_renderpass2")];
+const DYNAMIC_RENDERING: &[Provider] = &[extension("VK_KHR_dynamic_rendering")];
+const EXTENDED_DYNAMIC_STATE: &[Provider] = &[extension("VK_EXT_extended_dynamic_state")];
+const EXTENDED_DYNAMIC_STATE2: &[Provider] = &[extension("VK_EXT_extended_dynamic_state2")];
 const COPY_COMMANDS2: &[Provider] = &[extension("VK_KHR_copy_commands2")];
 const DEBUG_UTILS: &[Provider] = &[extension("VK_EXT_debug_utils")];
 const DEVICE_GROUP: &[Provider] = &[extension("VK_KHR_device_group")];
@@ -177,6 +181,7 @@ pub static COMMANDS: &[Command] = {
         // render_pass.rs
         command("vkCreateRenderPass", Device, V1_0, erase::<vk::PFN_vkCreateRenderPass>(render_pass::create_render_pass)),
         command("vkCreateRenderPass2", Device, V1_2, erase::<vk::PFN_vkCreateRenderPass2>(render_pass::create_render_pass2)),
+        command("vkCreateRenderPass2KHR", Device, CREATE_RENDERPASS2, erase::<vk::PFN_vkCreateRenderPass2>(render_pass::create_render_pass2)),
         command("vkDestroyRenderPass", Device, V1_0, erase::<vk::PFN_vkDestroyRenderPass>(render_pass::destroy_render_pass)),
         command("vkGetRenderAreaGranularity", Device, V1_0, erase::<vk::PFN_vkGetRenderAreaGranularity>(render_pass::get_render_area_granularity)),
         // framebuffer.rs
@@ -185,12 +190,17 @@ pub static COMMANDS: &[Command] = {
         // command/render_pass.rs
         command("vkCmdBeginRenderPass", Device, V1_0, erase::<vk::PFN_vkCmdBeginRenderPass>(command_buffer::cmd_begin_render_pass)),
         command("vkCmdBeginRenderPass2", Device, V1_2, erase::<vk::PFN_vkCmdBeginRenderPass2>(command_buffer::cmd_begin_render_pass2)),
+        command("vkCmdBeginRenderPass2KHR", Device, CREATE_RENDERPASS2, erase::<vk::PFN_vkCmdBeginRenderPass2>(command_buffer::cmd_begin_render_pass2)),
         command("vkCmdNextSubpass", Device, V1_0, erase::<vk::PFN_vkCmdNextSubpass>(command_buffer::cmd_next_subpass)),
         command("vkCmdNextSubpass2", Device, V1_2, erase::<vk::PFN_vkCmdNextSubpass2>(command_buffer::cmd_next_subpass2)),
+        command("vkCmdNextSubpass2KHR", Device, CREATE_RENDERPASS2, erase::<vk::PFN_vkCmdNextSubpass2>(command_buffer::cmd_next_subpass2)),
         command("vkCmdEndRenderPass", Device, V1_0, erase::<vk::PFN_vkCmdEndRenderPass>(command_buffer::cmd_end_render_pass)),
         command("vkCmdEndRenderPass2", Device, V1_2, erase::<vk::PFN_vkCmdEndRenderPass2>(command_buffer::cmd_end_render_pass2)),
+        command("vkCmdEndRenderPass2KHR", Device, CREATE_RENDERPASS2, erase::<vk::PFN_vkCmdEndRenderPass2>(command_buffer::cmd_end_render_pass2)),
         command("vkCmdBeginRendering", Device, V1_3, erase::<vk::PFN_vkCmdBeginRendering>(command_buffer::cmd_begin_rendering)),
+        command("vkCmdBeginRenderingKHR", Device, DYNAMIC_RENDERING, erase::<vk::PFN_vkCmdBeginRendering>(command_buffer::cmd_begin_rendering)),
         command("vkCmdEndRendering", Device, V1_3, erase::<vk::PFN_vkCmdEndRendering>(command_buffer::cmd_end_rendering)),
+        command("vkCmdEndRenderingKHR", Device, DYNAMIC_RENDERING, erase::<vk::PFN_vkCmdEndRendering>(command_buffer::cmd_end_rendering)),
         // command/blit.rs
         command("vkCmdBlitImage", Device, V1_0, erase::<vk::PFN_vkCmdBlitImage>(command_buffer::cmd_blit_image)),
         command("vkCmdBlitImage2", Device, V1_3, erase::<vk::PFN_vkCmdBlitImage2>(command_buffer::cmd_blit_image2)),
@@ -255,20 +265,37 @@ pub static COMMANDS: &[Command] = {
         command("vkCmdCopyBufferToImage2", Device, V1_3, erase::<vk::PFN_vkCmdCopyBufferToImage2>(command_buffer::cmd_copy_buffer_to_image2)),
         command("vkCmdCopyImageToBuffer2", Device, V1_3, erase::<vk::PFN_vkCmdCopyImageToBuffer2>(command_buffer::cmd_copy_image_to_buffer2)),
         command("vkCmdSetCullMode", Device, V1_3, erase::<vk::PFN_vkCmdSetCullMode>(command_buffer::cmd_set_cull_mode)),
+        command("vkCmdSetCullModeEXT", Device, EXTENDED_DYNAMIC_STATE, erase::<vk::PFN_vkCmdSetCullMode>(command_buffer::cmd_set_cull_mode)),
         command("vkCmdSetFrontFace", Device, V1_3, erase::<vk::PFN_vkCmdSetFrontFace>(command_buffer::cmd_set_front_face)),
+        command("vkCmdSetFrontFaceEXT", Device, EXTENDED_DYNAMIC_STATE, erase::<vk::PFN_vkCmdSetFrontFace>(command_buffer::cmd_set_front_face)),
         command("vkCmdSetPrimitiveTopology", Device, V1_3, erase::<vk::PFN_vkCmdSetPrimitiveTopology>(command_buffer::cmd_set_primitive_topology)),
+        command("vkCmdSetPrimitiveTopologyEXT", Device, EXTENDED_DYNAMIC_STATE, erase::<vk::PFN_vkCmdSetPrimitiveTopology>(command_buffer::cmd_set_primitive_topology)),
         command("vkCmdSetViewportWithCount", Device, V1_3, erase::<vk::PFN_vkCmdSetViewportWithCount>(command_buffer::cmd_set_viewport_with_count)),
+        command("vkCmdSetViewportWithCountEXT", Device, EXTENDED_DYNAMIC_STATE, erase::<vk::PFN_vkCmdSetViewportWithCount>(command_buffer::cmd_set_viewport_with_count)),
         command("vkCmdSetScissorWithCount", Device, V1_3, erase::<vk::PFN_vkCmdSetScissorWithCount>(command_buffer::cmd_set_scissor_with_count)),
+        command("vkCmdSetScissorWithCountEXT", Device, EXTENDED_DYNAMIC_STATE, erase::<vk::PFN_vkCmdSetScissorWithCount>(command_buffer::cmd_set_scissor_with_count)),
         command("vkCmdBindVertexBuffers2", Device, V1_3, erase::<vk::PFN_vkCmdBindVertexBuffers2>(command_buffer::cmd_bind_vertex_buffers2)),
+        command("vkCmdBindVertexBuffers2EXT", Device, EXTENDED_DYNAMIC_STATE, erase::<vk::PFN_vkCmdBindVertexBuffers2>(command_buffer::cmd_bind_vertex_buffers2)),
         command("vkCmdSetDepthTestEnable", Device, V1_3, erase::<vk::PFN_vkCmdSetDepthTestEnable>(command_buffer::cmd_set_depth_test_enable)),
+        command("vkCmdSetDepthTestEnableEXT", Device, EXTENDED_DYNAMIC_STATE, erase::<vk::PFN_vkCmdSetDepthTestEnable>(command_buffer::cmd_set_depth_test_enable)),
         command("vkCmdSetDepthWriteEnable", Device, V1_3, erase::<vk::PFN_vkCmdSetDepthWriteEnable>(command_buffer::cmd_set_depth_write_enable)),
+        command("vkCmdSetDepthWriteEnableEXT", Device, EXTENDED_DYNAMIC_STATE, erase::<vk::PFN_vkCmdSetDepthWriteEnable>(command_buffer::cmd_set_depth_write_enable)),
         command("vkCmdSetDepthCompareOp", Device, V1_3, erase::<vk::PFN_vkCmdSetDepthCompareOp>(command_buffer::cmd_set_depth_compare_op)),
+        command("vkCmdSetDepthCompareOpEXT", Device, EXTENDED_DYNAMIC_STATE, erase::<vk::PFN_vkCmdSetDepthCompareOp>(command_buffer::cmd_set_depth_compare_op)),
         command("vkCmdSetDepthBoundsTestEnable", Device, V1_3, erase::<vk::PFN_vkCmdSetDepthBoundsTestEnable>(command_buffer::cmd_set_depth_bounds_test_enable)),
+        command("vkCmdSetDepthBoundsTestEnableEXT", Device, EXTENDED_DYNAMIC_STATE, erase::<vk::PFN_vkCmdSetDepthBoundsTestEnable>(command_buffer::cmd_set_depth_bounds_test_enable)),
         command("vkCmdSetStencilTestEnable", Device, V1_3, erase::<vk::PFN_vkCmdSetStencilTestEnable>(command_buffer::cmd_set_stencil_test_enable)),
+        command("vkCmdSetStencilTestEnableEXT", Device, EXTENDED_DYNAMIC_STATE, erase::<vk::PFN_vkCmdSetStencilTestEnable>(command_buffer::cmd_set_stencil_test_enable)),
         command("vkCmdSetStencilOp", Device, V1_3, erase::<vk::PFN_vkCmdSetStencilOp>(command_buffer::cmd_set_stencil_op)),
+        command("vkCmdSetStencilOpEXT", Device, EXTENDED_DYNAMIC_STATE, erase::<vk::PFN_vkCmdSetStencilOp>(command_buffer::cmd_set_stencil_op)),
         command("vkCmdSetRasterizerDiscardEnable", Device, V1_3, erase::<vk::PFN_vkCmdSetRasterizerDiscardEnable>(command_buffer::cmd_set_rasterizer_discard_enable)),
+        command("vkCmdSetRasterizerDiscardEnableEXT", Device, EXTENDED_DYNAMIC_STATE2, erase::<vk::PFN_vkCmdSetRasterizerDiscardEnable>(command_buffer::cmd_set_rasterizer_discard_enable)),
         command("vkCmdSetDepthBiasEnable", Device, V1_3, erase::<vk::PFN_vkCmdSetDepthBiasEnable>(command_buffer::cmd_set_depth_bias_enable)),
+        command("vkCmdSetDepthBiasEnableEXT", Device, EXTENDED_DYNAMIC_STATE2, erase::<vk::PFN_vkCmdSetDepthBiasEnable>(command_buffer::cmd_set_depth_bias_enable)),
         command("vkCmdSetPrimitiveRestartEnable", Device, V1_3, erase::<vk::PFN_vkCmdSetPrimitiveRestartEnable>(command_buffer::cmd_set_primitive_restart_enable)),
+        command("vkCmdSetLogicOpEXT", Device, EXTENDED_DYNAMIC_STATE2, erase::<vk::PFN_vkCmdSetLogicOpEXT>(graphics::cmd_set_logic_op)),
+        command("vkCmdSetPatchControlPointsEXT", Device, EXTENDED_DYNAMIC_STATE2, erase::<vk::PFN_vkCmdSetPatchControlPointsEXT>(graphics::cmd_set_patch_control_points)),
+        command("vkCmdSetPrimitiveRestartEnableEXT", Device, EXTENDED_DYNAMIC_STATE2, erase::<vk::PFN_vkCmdSetPrimitiveRestartEnable>(command_buffer::cmd_set_primitive_restart_enable)),
         // private_data.rs
         command("vkCreatePrivateDataSlot", Device, V1_3, erase::<vk::PFN_vkCreatePrivateDataSlot>(private_data::create_slot)),
         command("vkDestroyPrivateDataSlot", Device, V1_3, erase::<vk::PFN_vkDestroyPrivateDataSlot>(private_data::destroy_slot)),

@@ -33,6 +33,7 @@ fn vulkan10() -> vk::PhysicalDeviceFeatures {
         sample_rate_shading: vk::TRUE,
         dual_src_blend: vk::TRUE,
         logic_op: vk::TRUE,
+        multi_draw_indirect: vk::TRUE,
         draw_indirect_first_instance: vk::TRUE,
         depth_clamp: vk::TRUE,
         depth_bias_clamp: vk::TRUE,
@@ -40,6 +41,7 @@ fn vulkan10() -> vk::PhysicalDeviceFeatures {
         wide_lines: vk::TRUE,
         large_points: vk::TRUE,
         alpha_to_one: vk::TRUE,
+        multi_viewport: vk::TRUE,
         vertex_pipeline_stores_and_atomics: vk::TRUE,
         fragment_stores_and_atomics: vk::TRUE,
         shader_clip_distance: vk::TRUE,
@@ -64,6 +66,7 @@ fn vulkan11() -> vk::PhysicalDeviceVulkan11Features<'static> {
         variable_pointers_storage_buffer: vk::TRUE,
         variable_pointers: vk::TRUE,
         multiview: vk::TRUE,
+        shader_draw_parameters: vk::TRUE,
         ..Default::default()
     }
 }
@@ -73,6 +76,9 @@ fn vulkan12() -> vk::PhysicalDeviceVulkan12Features<'static> {
         storage_buffer8_bit_access: vk::TRUE,
         uniform_and_storage_buffer8_bit_access: vk::TRUE,
         storage_push_constant8: vk::TRUE,
+        sampler_mirror_clamp_to_edge: vk::TRUE,
+        shader_output_viewport_index: vk::TRUE,
+        shader_output_layer: vk::TRUE,
         shader_float16: vk::TRUE,
         shader_int8: vk::TRUE,
         // `descriptor_indexing` promises 500000 images of a stage, of which a table holds 128 at most,
@@ -343,6 +349,37 @@ fn supported(structure: vk::StructureType) -> Option<Flags> {
         }
 
         // Extensions.
+        T::PHYSICAL_DEVICE_BORDER_COLOR_SWIZZLE_FEATURES_EXT => {
+            flags!(PhysicalDeviceBorderColorSwizzleFeaturesEXT { border_color_swizzle: vk::TRUE, border_color_swizzle_from_image: vk::TRUE })
+        }
+        T::PHYSICAL_DEVICE_CUSTOM_BORDER_COLOR_FEATURES_EXT => {
+            flags!(PhysicalDeviceCustomBorderColorFeaturesEXT { custom_border_colors: vk::TRUE, custom_border_color_without_format: vk::TRUE })
+        }
+        T::PHYSICAL_DEVICE_DEPTH_CLIP_ENABLE_FEATURES_EXT => {
+            flags!(PhysicalDeviceDepthClipEnableFeaturesEXT { depth_clip_enable: vk::TRUE })
+        }
+        T::PHYSICAL_DEVICE_EXTENDED_DYNAMIC_STATE_FEATURES_EXT => {
+            flags!(PhysicalDeviceExtendedDynamicStateFeaturesEXT { extended_dynamic_state: vk::TRUE })
+        }
+        // Logic operations are in shader code, and there is no tessellation: those two stay off.
+        T::PHYSICAL_DEVICE_EXTENDED_DYNAMIC_STATE_2_FEATURES_EXT => {
+            flags!(PhysicalDeviceExtendedDynamicState2FeaturesEXT { extended_dynamic_state2: vk::TRUE })
+        }
+        T::PHYSICAL_DEVICE_INDEX_TYPE_UINT8_FEATURES_KHR => {
+            flags!(PhysicalDeviceIndexTypeUint8FeaturesKHR { index_type_uint8: vk::TRUE })
+        }
+        T::PHYSICAL_DEVICE_NON_SEAMLESS_CUBE_MAP_FEATURES_EXT => {
+            flags!(PhysicalDeviceNonSeamlessCubeMapFeaturesEXT { non_seamless_cube_map: vk::TRUE })
+        }
+        T::PHYSICAL_DEVICE_PROVOKING_VERTEX_FEATURES_EXT => {
+            flags!(PhysicalDeviceProvokingVertexFeaturesEXT { provoking_vertex_last: vk::TRUE })
+        }
+        T::PHYSICAL_DEVICE_TEXEL_BUFFER_ALIGNMENT_FEATURES_EXT => {
+            flags!(PhysicalDeviceTexelBufferAlignmentFeaturesEXT { texel_buffer_alignment: vk::TRUE })
+        }
+        T::PHYSICAL_DEVICE_VERTEX_ATTRIBUTE_DIVISOR_FEATURES_KHR => {
+            flags!(PhysicalDeviceVertexAttributeDivisorFeaturesKHR { vertex_attribute_instance_rate_divisor: vk::TRUE, vertex_attribute_instance_rate_zero_divisor: vk::TRUE })
+        }
         T::PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR => {
             flags!(PhysicalDevicePipelineExecutablePropertiesFeaturesKHR { pipeline_executable_info: vk::TRUE })
         }

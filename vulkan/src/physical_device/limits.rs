@@ -10,7 +10,7 @@ use agx_hw::texture::{MAX_LAYERS, MAX_SIZE, MAX_SIZE_3D};
 use ash::vk;
 
 use super::memory;
-use crate::pipeline::MAX_VERTEX_BUFFERS;
+use crate::pipeline::{MAX_VERTEX_BUFFERS, MAX_VIEWPORTS};
 use crate::rendering::MAX_COLOUR;
 use crate::{buffer, buffer_view};
 
@@ -154,8 +154,9 @@ pub(super) fn limits() -> vk::PhysicalDeviceLimits {
         min_interpolation_offset: -0.5,
         max_interpolation_offset: 0.4375,
         max_draw_indexed_index_value: u32::MAX,
-        max_draw_indirect_count: 1,
-        max_viewports: 1,
+        // Each draw is a record of its own.
+        max_draw_indirect_count: 1 << 16,
+        max_viewports: MAX_VIEWPORTS as u32,
         max_viewport_dimensions: [MAX_SIZE; 2],
         viewport_bounds_range: [-32768.0, 32767.0],
         viewport_sub_pixel_bits: 8,

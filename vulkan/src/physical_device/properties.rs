@@ -37,7 +37,7 @@ fn vulkan11(this: &PhysicalDevice) -> vk::PhysicalDeviceVulkan11Properties<'stat
         // Compute shaders have them; this is about the other stages.
         subgroup_quad_operations_in_all_stages: vk::FALSE,
         point_clipping_behavior: vk::PointClippingBehavior::ALL_CLIP_PLANES,
-        // Multiview is not there: the least.
+        // The least: each view is a variant of the programs.
         max_multiview_view_count: 6,
         max_multiview_instance_index: (1 << 27) - 1,
         max_per_set_descriptors: limits::DESCRIPTORS,
@@ -111,8 +111,6 @@ fn vulkan13() -> vk::PhysicalDeviceVulkan13Properties<'static> {
         max_descriptor_set_update_after_bind_inline_uniform_blocks: limits::INLINE_UNIFORM_BLOCKS,
         max_inline_uniform_total_size: limits::INLINE_UNIFORM_BYTES * limits::INLINE_UNIFORM_BLOCKS,
         // Dot products of integers are made of multiplications: none is accelerated.
-        //
-        // Texel buffers are not there; buffers are aligned like this.
         storage_texel_buffer_offset_alignment_bytes: limits::TEXEL_BUFFER_ALIGN,
         uniform_texel_buffer_offset_alignment_bytes: limits::TEXEL_BUFFER_ALIGN,
         max_buffer_size: limits::largest_allocation(),
@@ -345,6 +343,33 @@ unsafe fn write(this: &PhysicalDevice, link: *mut vk::BaseOutStructure<'static>)
             }
 
             // Extensions.
+            T::PHYSICAL_DEVICE_CUSTOM_BORDER_COLOR_PROPERTIES_EXT => {
+                // The colour is part of a descriptor: there may be as many as there are samplers.
+                entry::put(link, vk::PhysicalDeviceCustomBorderColorPropertiesEXT {
+                    max_custom_border_color_samplers: u32::MAX,
+                    ..Default::default()
+                });
+            }
+            T::PHYSICAL_DEVICE_PROVOKING_VERTEX_PROPERTIES_EXT => {
+                // It is part of each draw's state.
+                entry::put(link, vk::PhysicalDeviceProvokingVertexPropertiesEXT {
+                    provoking_vertex_mode_per_pipeline: vk::TRUE,
+                    ..Default::default()
+                });
+            }
+            T::PHYSICAL_DEVICE_VERTEX_ATTRIBUTE_DIVISOR_PROPERTIES_EXT => {
+                entry::put(link, vk::PhysicalDeviceVertexAttributeDivisorPropertiesEXT {
+                    max_vertex_attrib_divisor: u32::MAX,
+                    ..Default::default()
+                });
+            }
+            T::PHYSICAL_DEVICE_VERTEX_ATTRIBUTE_DIVISOR_PROPERTIES_KHR => {
+                entry::put(link, vk::PhysicalDeviceVertexAttributeDivisorPropertiesKHR {
+                    max_vertex_attrib_divisor: u32::MAX,
+                    supports_non_zero_first_instance: vk::TRUE,
+                    ..Default::default()
+                });
+            }
             T::PHYSICAL_DEVICE_PIPELINE_ROBUSTNESS_PROPERTIES_EXT => {
                 // What is there without `robustBufferAccess`: nothing is checked.
                 let (buffer, image) = (

@@ -211,7 +211,7 @@ fn numbers(stats: &Statistics) -> [u32; 9] {
 }
 
 /// Kinds of pointers; those of sets have the set in the upper byte.
-const POINTERS: [Pointer; 12] = [
+const POINTERS: [Pointer; 13] = [
     Pointer::Unused,
     Pointer::WorkgroupCounts,
     Pointer::ThreadgroupRoot,
@@ -224,6 +224,7 @@ const POINTERS: [Pointer; 12] = [
     Pointer::VertexBuffers,
     Pointer::DrawParameters,
     Pointer::BlendConstants,
+    Pointer::DrawNumber,
 ];
 const SET: u16 = POINTERS.len() as u16;
 
@@ -241,6 +242,7 @@ fn pointer_code(pointer: Pointer) -> u16 {
         Pointer::VertexBuffers => 9,
         Pointer::DrawParameters => 10,
         Pointer::BlendConstants => 11,
+        Pointer::DrawNumber => 12,
         Pointer::DescriptorSet(set) => SET | u16::from(set) << 8,
     }
 }

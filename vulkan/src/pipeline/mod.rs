@@ -52,7 +52,9 @@ pub(crate) use self::executable::{
     get_pipeline_executable_statistics,
 };
 pub(crate) use self::graphics::{GraphicsPipeline, View, create_graphics_pipelines};
-pub(crate) use self::graphics_state::{MAX_VERTEX_BUFFERS, State, StencilFace, primitive};
+pub(crate) use self::graphics_state::{
+    MAX_VERTEX_BUFFERS, MAX_VIEWPORTS, State, StencilFace, primitive,
+};
 pub(crate) use self::own::own_shader;
 pub(crate) use self::store::Store;
 

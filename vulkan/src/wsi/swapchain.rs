@@ -67,10 +67,10 @@ impl Swapchain {
         surface: &Surface,
         info: &vk::SwapchainCreateInfoKHR<'_>,
     ) -> VkResult<Swapchain> {
-        if !info.flags.is_empty() {
+        let unknown = info.flags & !vk::SwapchainCreateFlagsKHR::MUTABLE_FORMAT;
+        if !unknown.is_empty() {
             debug::error(&format_args!(
-                "vkCreateSwapchainKHR: {:?} is not supported",
-                info.flags
+                "vkCreateSwapchainKHR: {unknown:?} is not supported"
             ));
             return Err(vk::Result::ERROR_FEATURE_NOT_PRESENT);
         }
@@ -260,7 +260,15 @@ impl Slot {
         allocator: *const vk::AllocationCallbacks<'_>,
     ) -> VkResult {
         // What the specification says that the images are as if created with; copies read them.
+        let mutable = info.flags & vk::SwapchainCreateFlagsKHR::MUTABLE_FORMAT;
         let create = vk::ImageCreateInfo {
+            // Both come with it (VK_KHR_swapchain_mutable_format).
+            flags: match mutable.is_empty() {
+                true => vk::ImageCreateFlags::empty(),
+                false => {
+                    vk::ImageCreateFlags::MUTABLE_FORMAT | vk::ImageCreateFlags::EXTENDED_USAGE
+                }
+            },
             image_type: vk::ImageType::TYPE_2D,
             format: info.image_format,
             extent: info.image_extent.into(),

@@ -91,6 +91,7 @@ fn pointer(base: i64) -> Option<Pointer> {
         6 => Pointer::VertexBuffers,
         7 => Pointer::DrawParameters,
         8 => Pointer::BlendConstants,
+        9 => Pointer::DrawNumber,
         16..=271 => Pointer::DescriptorSet((base - 16) as u8),
         _ => return None,
     })

@@ -330,6 +330,8 @@ impl Scene {
             Pointer::DescriptorSet(0) => set,
             Pointer::VertexBuffers => buffers,
             Pointer::DrawParameters => parameters,
+            // Behind them.
+            Pointer::DrawNumber => parameters + 8,
             Pointer::BlendConstants => constants,
             _ => 0,
         };

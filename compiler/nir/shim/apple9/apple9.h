@@ -102,6 +102,7 @@ enum cortland_root {
    CORTLAND_ROOT_VERTEX_BUFFERS = 6,
    CORTLAND_ROOT_DRAW_PARAMETERS = 7,
    CORTLAND_ROOT_BLEND_CONSTANTS = 8,
+   CORTLAND_ROOT_DRAW_NUMBER = 9,
    /* Descriptor set n is this plus n. */
    CORTLAND_ROOT_SET = 16,
 };

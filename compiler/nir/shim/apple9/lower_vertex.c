@@ -173,8 +173,10 @@ lower_input(nir_builder *b, nir_intrinsic_instr *intrin, void *data)
       parameter = DRAW_BASE_INSTANCE;
       break;
    case nir_intrinsic_load_draw_id:
-      parameter = DRAW_ID;
-      break;
+      /* Apart from the others, which indirect draws have in their arguments. */
+      info->flags |= CORTLAND_VERTEX_DRAW_PARAMETERS;
+      nir_def_replace(&intrin->def, apple9_load_root(b, CORTLAND_ROOT_DRAW_NUMBER, 0, 1));
+      return true;
    case nir_intrinsic_load_view_index:
       nir_def_replace(&intrin->def, nir_imm_int(b, lowering->vertex->has_view ? lowering->vertex->view : 0));
       return true;

@@ -30,7 +30,6 @@
 /* Words in root CORTLAND_ROOT_DRAW_PARAMETERS, in bytes. */
 #define DRAW_BASE_VERTEX 0
 #define DRAW_BASE_INSTANCE 4
-#define DRAW_ID 8
 
 /* Where an input or output is. */
 struct apple9_place {

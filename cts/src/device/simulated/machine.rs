@@ -301,7 +301,10 @@ impl Machine {
                 Pointer::DynamicBuffers => {
                     bail!("the shader wants dynamic buffers, which no case has")
                 }
-                Pointer::VertexBuffers | Pointer::DrawParameters | Pointer::BlendConstants => {
+                Pointer::VertexBuffers
+                | Pointer::DrawParameters
+                | Pointer::DrawNumber
+                | Pointer::BlendConstants => {
                     bail!("the shader wants what draws have, and cases are dispatches")
                 }
             };
