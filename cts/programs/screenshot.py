@@ -16,17 +16,18 @@ def crop(dump, x, y, width, height):
     header = struct.unpack(">25I", dump[:100])
     header_size, version, depth = header[0], header[1], header[3]
     bits, stride, colours = header[11], header[12], header[19]
-    if version != 7 or depth != 24 or bits != 32:
+    # 24 bits where windows have several visuals.
+    if version != 7 or depth != 24 or bits not in (24, 32):
         raise SystemExit(f"a dump of version {version}, depth {depth}, {bits} bits per pixel")
-    pixels = header_size + 12 * colours
+    size, pixels = bits // 8, header_size + 12 * colours
     for row in range(y, y + height):
-        start = pixels + row * stride + 4 * x
-        line = dump[start : start + 4 * width]
+        start = pixels + row * stride + size * x
+        line = dump[start : start + size * width]
         rgb = bytearray(3 * width)
         # Blue comes first where the server's bytes are little-endian, as its 32-bit pixels are then.
-        order = (2, 1, 0) if header[7] == 0 else (1, 2, 3)
+        order = (2, 1, 0) if header[7] == 0 else (size - 3, size - 2, size - 1)
         for to, source in enumerate(order):
-            rgb[to::3] = line[source::4]
+            rgb[to::3] = line[source::size]
         yield bytes(rgb)
 
 
@@ -52,4 +53,5 @@ def main():
     print(len({pixels[at : at + 3] for at in range(0, len(pixels), 3)}))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -124,6 +124,8 @@ ignored! {
     cmd_draw_indexed_indirect_count = "vkCmdDrawIndexedIndirectCount" (vk::CommandBuffer, vk::Buffer, vk::DeviceSize, vk::Buffer, vk::DeviceSize, u32, u32);
     /// vkCmdSetLogicOpEXT: its feature is off, logic operations are in shader code.
     cmd_set_logic_op = "vkCmdSetLogicOpEXT" (vk::CommandBuffer, vk::LogicOp);
+    /// vkCmdSetLineStippleEXT: no line is stippled.
+    cmd_set_line_stipple = "vkCmdSetLineStippleEXT" (vk::CommandBuffer, u32, u16);
     /// vkCmdSetPatchControlPointsEXT: there is no tessellation.
     cmd_set_patch_control_points = "vkCmdSetPatchControlPointsEXT" (vk::CommandBuffer, u32);
 }

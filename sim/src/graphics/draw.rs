@@ -229,7 +229,7 @@ impl Draw {
             cull,
             line_width: control.front.line_width.pixels(),
             flip_points: control2.front.object == ObjectType::PointUv10,
-            rectangular_lines: pass.samples > 1 || cull.primitive_msaa,
+            rectangular_lines: pass.samples > 1 && !cull.primitive_msaa,
             bias,
             discard: cull.discard || clamp.discard || control.no_tag_write,
             no_merge: control.no_merge || control2.no_merge,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! Lines: rectangles, and the pixels of Bresenham's lines (Vulkan 1.3, 27.7).
 //!
-//! No bit is known that chooses (graphics, 17 row 10). With several samples, or with the cull word's bit
-//! 15, a line is a rectangle; else it covers the pixels whose diamonds it leaves, and so many of them
-//! across as its width says (INFERRED: what Vulkan calls Bresenham lines).
+//! With several samples a line is a rectangle, unless the cull word's bit 15 makes the primitive cover
+//! pixels whole (graphics, 6.9; INFERRED). Else it covers the pixels whose diamonds it leaves, and so many
+//! of them across as its width says (INFERRED: what Vulkan calls Bresenham lines).
 
 use super::draw::Rect;
 use super::primitive::{Outline, UNITS};

@@ -447,7 +447,7 @@ impl CommandBuffer {
                 provoking: pipeline.provoking,
                 depth_clip: pipeline.depth_clip,
                 depth_clamp: pipeline.depth_clamp,
-                primitive_msaa: false,
+                primitive_msaa: object == ObjectType::Line && pipeline.bresenham,
                 front_counter_clockwise: state.front == vk::FrontFace::COUNTER_CLOCKWISE,
                 discard: state.discard,
             },

@@ -293,6 +293,7 @@ pub static COMMANDS: &[Command] = {
         command("vkCmdSetDepthBiasEnable", Device, V1_3, erase::<vk::PFN_vkCmdSetDepthBiasEnable>(command_buffer::cmd_set_depth_bias_enable)),
         command("vkCmdSetDepthBiasEnableEXT", Device, EXTENDED_DYNAMIC_STATE2, erase::<vk::PFN_vkCmdSetDepthBiasEnable>(command_buffer::cmd_set_depth_bias_enable)),
         command("vkCmdSetPrimitiveRestartEnable", Device, V1_3, erase::<vk::PFN_vkCmdSetPrimitiveRestartEnable>(command_buffer::cmd_set_primitive_restart_enable)),
+        command("vkCmdSetLineStippleEXT", Device, &[extension("VK_EXT_line_rasterization")], erase::<vk::PFN_vkCmdSetLineStippleKHR>(graphics::cmd_set_line_stipple)),
         command("vkCmdSetLogicOpEXT", Device, EXTENDED_DYNAMIC_STATE2, erase::<vk::PFN_vkCmdSetLogicOpEXT>(graphics::cmd_set_logic_op)),
         command("vkCmdSetPatchControlPointsEXT", Device, EXTENDED_DYNAMIC_STATE2, erase::<vk::PFN_vkCmdSetPatchControlPointsEXT>(graphics::cmd_set_patch_control_points)),
         command("vkCmdSetPrimitiveRestartEnableEXT", Device, EXTENDED_DYNAMIC_STATE2, erase::<vk::PFN_vkCmdSetPrimitiveRestartEnable>(command_buffer::cmd_set_primitive_restart_enable)),

@@ -349,6 +349,9 @@ fn supported(structure: vk::StructureType) -> Option<Flags> {
         }
 
         // Extensions.
+        T::PHYSICAL_DEVICE_ATTACHMENT_FEEDBACK_LOOP_LAYOUT_FEATURES_EXT => {
+            flags!(PhysicalDeviceAttachmentFeedbackLoopLayoutFeaturesEXT { attachment_feedback_loop_layout: vk::TRUE })
+        }
         T::PHYSICAL_DEVICE_BORDER_COLOR_SWIZZLE_FEATURES_EXT => {
             flags!(PhysicalDeviceBorderColorSwizzleFeaturesEXT { border_color_swizzle: vk::TRUE, border_color_swizzle_from_image: vk::TRUE })
         }
@@ -367,6 +370,10 @@ fn supported(structure: vk::StructureType) -> Option<Flags> {
         }
         T::PHYSICAL_DEVICE_INDEX_TYPE_UINT8_FEATURES_KHR => {
             flags!(PhysicalDeviceIndexTypeUint8FeaturesKHR { index_type_uint8: vk::TRUE })
+        }
+        // Rectangles are what lines of several samples are, but not those of one; there are no stipples.
+        T::PHYSICAL_DEVICE_LINE_RASTERIZATION_FEATURES_KHR => {
+            flags!(PhysicalDeviceLineRasterizationFeaturesKHR { bresenham_lines: vk::TRUE })
         }
         T::PHYSICAL_DEVICE_NON_SEAMLESS_CUBE_MAP_FEATURES_EXT => {
             flags!(PhysicalDeviceNonSeamlessCubeMapFeaturesEXT { non_seamless_cube_map: vk::TRUE })

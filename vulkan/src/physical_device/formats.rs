@@ -156,6 +156,11 @@ const USES: &[(vk::ImageUsageFlags, Features)] = &[
         vk::ImageUsageFlags::TRANSIENT_ATTACHMENT,
         Features::TRANSFER_SRC,
     ),
+    // What is sampled while it is rendered to is as it was at the last barrier, which ends a render command.
+    (
+        vk::ImageUsageFlags::ATTACHMENT_FEEDBACK_LOOP_EXT,
+        Features::SAMPLED_IMAGE,
+    ),
 ];
 
 /// A question about images.

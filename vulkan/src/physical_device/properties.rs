@@ -145,13 +145,12 @@ macro_rules! copied {
 /// `link` is a structure of the type that it names, which no one else uses.
 #[rustfmt::skip]
 unsafe fn write(this: &PhysicalDevice, link: *mut vk::BaseOutStructure<'static>) {
-    let (v11, v12, v13) = (vulkan11(this), vulkan12(), vulkan13());
+    let (v10, v11, v12, v13) = (vulkan10(this), vulkan11(this), vulkan12(), vulkan13());
     // SAFETY: the caller's promise.
     unsafe {
         match (*link).s_type {
             T::PHYSICAL_DEVICE_PROPERTIES_2 => {
-                let properties = vulkan10(this);
-                entry::put(link, vk::PhysicalDeviceProperties2 { properties, ..Default::default() });
+                entry::put(link, vk::PhysicalDeviceProperties2 { properties: v10, ..Default::default() });
             }
             T::PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES => entry::put(link, v11),
             T::PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES => entry::put(link, v12),
@@ -347,6 +346,12 @@ unsafe fn write(this: &PhysicalDevice, link: *mut vk::BaseOutStructure<'static>)
                 // The colour is part of a descriptor: there may be as many as there are samplers.
                 entry::put(link, vk::PhysicalDeviceCustomBorderColorPropertiesEXT {
                     max_custom_border_color_samplers: u32::MAX,
+                    ..Default::default()
+                });
+            }
+            T::PHYSICAL_DEVICE_LINE_RASTERIZATION_PROPERTIES_KHR => {
+                entry::put(link, vk::PhysicalDeviceLineRasterizationPropertiesKHR {
+                    line_sub_pixel_precision_bits: v10.limits.sub_pixel_precision_bits,
                     ..Default::default()
                 });
             }

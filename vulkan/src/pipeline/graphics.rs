@@ -63,6 +63,8 @@ pub(crate) struct GraphicsPipeline {
     pub(crate) depth_clip: bool,
     pub(crate) depth_clamp: bool,
     pub(crate) provoking: Provoking,
+    /// Lines are Bresenham's whatever the samples.
+    pub(crate) bresenham: bool,
     pub(crate) samples: Samples,
     pub(crate) shader_depth: ShaderDepth,
     /// The coefficient table.
@@ -249,6 +251,7 @@ impl GraphicsPipeline {
                 depth_clip: clip.map_or(!clamp, |clip| clip.depth_clip_enable == vk::TRUE),
                 depth_clamp: clamp,
                 provoking,
+                bresenham: bresenham(rasterization),
                 samples,
                 shader_depth: match (fragment_info.writes_depth, fragment_info.depth_layout) {
                     (false, _) => ShaderDepth::Unchanged,
@@ -646,6 +649,13 @@ fn provoking(rasterization: &vk::PipelineRasterizationStateCreateInfo<'_>) -> Pr
         Some(vk::ProvokingVertexModeEXT::LAST_VERTEX) => Provoking::Last,
         _ => Provoking::First,
     }
+}
+
+fn bresenham(rasterization: &vk::PipelineRasterizationStateCreateInfo<'_>) -> bool {
+    type Info<'a> = vk::PipelineRasterizationLineStateCreateInfoKHR<'a>;
+    // SAFETY: valid by the specification, as the structure is.
+    let info = unsafe { entry::find::<Info<'_>>(rasterization.p_next) };
+    info.is_some_and(|info| info.line_rasterization_mode == vk::LineRasterizationModeKHR::BRESENHAM)
 }
 
 fn interpolations(info: &FragmentInfo) -> Vec<Interpolation> {
