@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Compares two pictures that screenshot.py made:
 
-    difference.py ONE OTHER MOST [MAP]
+    difference.py ONE OTHER MOST PERCENT [MAP]
 
-Prints the largest difference of each channel and how many pixels differ. Fails when one is larger than
-MOST. MAP becomes a picture of the differences, red, green and blue for themselves, sixteen times as strong.
+Prints the largest difference of each channel and how many pixels differ. Fails when more than so many
+percent of the pixels have a channel that is more than MOST apart. MAP becomes a picture of the differences,
+red, green and blue for themselves, sixteen times as strong.
 """
 
 import struct
@@ -35,7 +36,7 @@ def read(path):
 
 
 def main():
-    one, other, most = sys.argv[1:4]
+    one, other, most, percent = sys.argv[1:5]
     width, height, first = read(one)
     size = (width, height)
     width, height, second = read(other)
@@ -43,14 +44,18 @@ def main():
         raise SystemExit(f"{one} is {size}, {other} is {(width, height)}")
     apart = bytes(abs(a - b) for a, b in zip(first, second))
     channels = [max(apart[channel::3]) for channel in range(3)]
-    pixels = sum(any(apart[at : at + 3]) for at in range(0, len(apart), 3))
-    print(f"difference at most {channels} of 255, in {pixels} of {width * height} pixels")
-    if len(sys.argv) > 4:
+    worst = [max(apart[at : at + 3]) for at in range(0, len(apart), 3)]
+    all_of, more = len(worst), sum(value > int(most) for value in worst)
+    print(
+        f"{sum(value > 0 for value in worst)} of {all_of} pixels differ, {more} of them"
+        f" ({100 * more / all_of:.2f} %) by more than {most} of 255, at most {channels}"
+    )
+    if len(sys.argv) > 5:
         strong = bytes(min(16 * value, 255) for value in apart)
         rows = [strong[3 * width * row : 3 * width * (row + 1)] for row in range(height)]
-        with open(sys.argv[4], "wb") as file:
+        with open(sys.argv[5], "wb") as file:
             file.write(png(rows, width, height))
-    raise SystemExit(max(channels) > int(most))
+    raise SystemExit(100 * more > float(percent) * all_of)
 
 
 if __name__ == "__main__":

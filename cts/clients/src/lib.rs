@@ -10,6 +10,7 @@ pub mod image;
 pub mod model;
 pub mod outcome;
 pub mod picture;
+pub mod sample;
 pub mod scenario;
 pub mod scenarios;
 pub mod scope;

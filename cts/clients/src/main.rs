@@ -6,12 +6,13 @@ use std::process::ExitCode;
 use anyhow::{Context as _, anyhow, bail};
 use cortland_clients::gpu::Options;
 use cortland_clients::outcome::Verdict;
-use cortland_clients::{failing, scenario, scenarios};
+use cortland_clients::{failing, sample, scenario, scenarios};
 
 const USAGE: &str = "usage: cortland-clients list
        cortland-clients run SCENARIO [--validate] [--output FILE]
        cortland-clients failing list
        cortland-clients failing PROGRAM
+       cortland-clients sample PNG [--validate]
 
 The driver is the one that VK_DRIVER_FILES or VK_ICD_FILENAMES names.";
 
@@ -48,8 +49,38 @@ fn command(arguments: &[&str]) -> anyhow::Result<ExitCode> {
             println!("{}", failing::check(&program)?);
             Ok(ExitCode::SUCCESS)
         }
+        ["sample", path] => sample(path, false),
+        ["sample", path, "--validate"] => sample(path, true),
         _ => bail!("{USAGE}"),
     }
+}
+
+/// Draws the sample into a picture.
+fn sample(path: &str, validation: bool) -> anyhow::Result<ExitCode> {
+    let options = Options {
+        validation,
+        ..Options::default()
+    };
+    let (pixels, messages) = sample::draw(options)?;
+    for message in &messages {
+        eprintln!("{message}");
+    }
+    let [width, height] = sample::SIZE;
+    let file = std::fs::File::create(path).context(path.to_owned())?;
+    let mut encoder = png::Encoder::new(file, width, height);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    // The scripts that compare pictures read rows as they are.
+    encoder.set_filter(png::Filter::NoFilter);
+    let rgb: Vec<u8> = pixels
+        .chunks_exact(4)
+        .flat_map(|pixel| [pixel[0], pixel[1], pixel[2]])
+        .collect();
+    encoder.write_header()?.write_image_data(&rgb)?;
+    Ok(match messages.is_empty() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
 }
 
 fn run(name: &str, options: &[&str]) -> anyhow::Result<ExitCode> {

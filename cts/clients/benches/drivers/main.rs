@@ -5,6 +5,7 @@
 //! the machine does only makes them worse.
 
 mod driver;
+mod graphics;
 mod kernels;
 
 use std::collections::BTreeMap;
@@ -23,7 +24,12 @@ type Rates = BTreeMap<(usize, String), f64>;
 const ROUNDS: usize = 3;
 
 /// The bars of the project: least ratios to lavapipe, by the beginning of the name.
-const BARS: [(&str, f64); 3] = [("record", 1.0), ("descriptors", 1.0), ("kernel", 0.05)];
+const BARS: [(&str, f64); 4] = [
+    ("record", 1.0),
+    ("descriptors", 1.0),
+    ("kernel", 0.05),
+    ("frame", 0.05),
+];
 
 fn main() -> anyhow::Result<()> {
     if std::env::args().any(|argument| argument == "--measure") {
@@ -80,6 +86,7 @@ fn measure() -> anyhow::Result<()> {
     unsafe {
         driver::measure(&scope, note)?;
         kernels::measure(&scope, note)?;
+        graphics::measure(&scope, note)?;
     }
     drop(scope);
     let _ = gpu.close();
