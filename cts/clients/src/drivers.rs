@@ -16,6 +16,8 @@ pub struct Driver {
     pub name: &'static str,
     /// The manifest that the loader reads.
     pub manifest: PathBuf,
+    /// The simulator splits render commands after each draw, as if its memory for geometry were full.
+    pub partial_renders: bool,
 }
 
 impl Driver {
@@ -37,6 +39,7 @@ impl Driver {
         Ok(Driver {
             name: "lavapipe",
             manifest: manifest.ok_or_else(|| anyhow!("{}: no lavapipe", directory.display()))?,
+            partial_renders: false,
         })
     }
 
@@ -53,6 +56,7 @@ impl Driver {
         Ok(Driver {
             name: "Cortland",
             manifest,
+            partial_renders: false,
         })
     }
 
@@ -67,6 +71,9 @@ impl Driver {
             .env("CORTLAND_SIM_STRICT", "1")
             .env_remove("VK_ADD_DRIVER_FILES")
             .env_remove("VK_INSTANCE_LAYERS");
+        if self.partial_renders {
+            command.env("CORTLAND_SIM_PARTIAL", "1");
+        }
     }
 
     /// Runs a scenario in a process of the suite's program.

@@ -150,3 +150,32 @@ fn the_validation_layer_is_silent_about_the_driver() {
     let cortland = Driver::cortland().unwrap();
     each(|name| silent(&cortland, name));
 }
+
+/// What of the scenarios draws.
+const GRAPHICS: [&str; 3] = ["draw.", "states.", "stages."];
+
+/// A GPU whose memory for geometry is full renders what it has, in the middle of a pass (graphics, 12).
+/// No picture may tell.
+#[test]
+fn partial_renders_change_no_picture() {
+    let whole = Driver::cortland().unwrap();
+    let partial = Driver {
+        partial_renders: true,
+        ..whole.clone()
+    };
+    each(|name| {
+        if !GRAPHICS.iter().any(|theme| name.starts_with(theme)) {
+            return Ok(());
+        }
+        let [expected, got] = [&whole, &partial].map(|driver| run(driver, name, false));
+        let (expected, got) = (expected?, got?);
+        passed(&partial, name, &got)?;
+        for (result, bytes) in &expected.results {
+            let got = got.results.get(result).map_or(&[][..], Vec::as_slice);
+            if let Some(difference) = difference(got, bytes) {
+                return Err(anyhow!("{result}: with partial renders: {difference}"));
+            }
+        }
+        Ok(())
+    });
+}

@@ -279,12 +279,10 @@ impl CommandBuffer {
         };
         let (background, reload) = (program(background), program(reload));
         render.bg = self.tile_program(pass, background)?;
-        render.partial_bg = match render.bg.usc {
-            // The kernel wants a reload only where there is a background.
-            0 => BgEot::default(),
-            // All is loaded by either.
-            _ if background == reload => render.bg,
-            _ => self.tile_program(pass, reload)?,
+        // A pass that begins with whatever is there still goes on with what it drew.
+        render.partial_bg = match background == reload {
+            true => render.bg,
+            false => self.tile_program(pass, reload)?,
         };
         render.eot = self.tile_program(pass, Some(TileProgram::Store(store)))?;
         render.partial_eot = render.eot;
