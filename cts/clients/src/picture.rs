@@ -228,7 +228,32 @@ impl Scope<'_> {
 
     /// A graphics pipeline for dynamic rendering.
     pub unsafe fn graphics(&self, draw: &Draw<'_>) -> anyhow::Result<vk::Pipeline> {
-        let device = self.device();
+        let none = vk::PipelineCache::null();
+        let made = self.describe(draw, |info| self.graphics_of(none, info))?;
+        made.context("vkCreateGraphicsPipelines")
+    }
+
+    /// A graphics pipeline as described, with a cache.
+    pub unsafe fn graphics_of(
+        &self,
+        cache: vk::PipelineCache,
+        info: &vk::GraphicsPipelineCreateInfo<'_>,
+    ) -> Result<vk::Pipeline, vk::Result> {
+        let made = self
+            .device()
+            .create_graphics_pipelines(cache, &[*info], None)
+            .map_err(|(_, result)| result)?;
+        let pipeline = made[0];
+        self.at_end(move |device| device.destroy_pipeline(pipeline, None));
+        Ok(pipeline)
+    }
+
+    /// The description of a graphics pipeline for dynamic rendering.
+    pub unsafe fn describe<R>(
+        &self,
+        draw: &Draw<'_>,
+        to: impl FnOnce(&vk::GraphicsPipelineCreateInfo<'_>) -> R,
+    ) -> anyhow::Result<R> {
         let mut stages = Vec::new();
         let texts = [
             (vk::ShaderStageFlags::VERTEX, "vert", Some(draw.vertex)),
@@ -292,12 +317,7 @@ impl Scope<'_> {
             .dynamic_state(&dynamic)
             .layout(layout)
             .push_next(&mut rendering);
-        let pipeline = device
-            .create_graphics_pipelines(vk::PipelineCache::null(), &[info], None)
-            .map_err(|(_, result)| result)
-            .context("vkCreateGraphicsPipelines")?[0];
-        self.at_end(move |device| device.destroy_pipeline(pipeline, None));
-        Ok(pipeline)
+        Ok(to(&info))
     }
 
     /// Begins rendering to everything, with a load operation.

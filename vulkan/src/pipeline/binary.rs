@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 //! Binaries as bytes, and which bytes are binaries that are safe to launch.
 
-use agx_compiler::binary::{
-    Pointer, Resource, SamplerSlot, ShaderBinary, StageInfo, Statistics, TextureSlot,
-};
-use agx_hw::cdm::MAX_THREADS;
+use agx_compiler::binary::{Pointer, Resource, SamplerSlot, ShaderBinary, Statistics, TextureSlot};
 use agx_hw::launcher::{
     MAX_POINTERS, MAX_PUBLICATIONS, MAX_SCRATCH, MAX_THREADGROUP_BYTES, MIN_POINTERS,
 };
 
 use super::key::Key;
 use crate::physical_device::limits;
+
+mod stage;
 
 /// Bytes of the checksum in front.
 const CHECKSUM: usize = 32;
@@ -28,8 +27,7 @@ pub(super) fn encode(key: &Key, binary: &ShaderBinary) -> Vec<u8> {
     let mut out = Writer(vec![0; CHECKSUM]);
     let ShaderBinary {
         code,
-        // Only compute shaders are kept.
-        stage: _,
+        stage,
         workgroup_size,
         pointers,
         publications,
@@ -44,6 +42,7 @@ pub(super) fn encode(key: &Key, binary: &ShaderBinary) -> Vec<u8> {
     } = binary;
     out.u32(code.len() as u32);
     out.0.extend_from_slice(code);
+    stage::put(&mut out, stage);
     workgroup_size.iter().for_each(|size| out.u16(*size));
     out.u32(pointers.len() as u32);
     for pointer in pointers {
@@ -107,6 +106,7 @@ fn parse(body: &[u8]) -> Option<ShaderBinary> {
     let mut from = Reader(body);
     let length = from.u32()? as usize;
     let code = from.take(length)?.to_vec();
+    let stage = stage::parse(&mut from)?;
     let workgroup_size = [from.u16()?, from.u16()?, from.u16()?];
     let pointers = from.list(2, |from| pointer(from.u16()?))?;
     let publications = from.u16()?;
@@ -148,7 +148,7 @@ fn parse(body: &[u8]) -> Option<ShaderBinary> {
     };
     from.0.is_empty().then_some(ShaderBinary {
         code,
-        stage: StageInfo::Compute,
+        stage,
         workgroup_size,
         pointers,
         publications,
@@ -165,7 +165,6 @@ fn parse(body: &[u8]) -> Option<ShaderBinary> {
 
 /// Whether a binary keeps the limits that uploading and launching it rely on.
 fn is_launchable(binary: &ShaderBinary) -> bool {
-    let threads: u64 = binary.workgroup_size.map(u64::from).iter().product();
     let pointers = usize::from(MIN_POINTERS)..=usize::from(MAX_POINTERS);
     let is_known = |pointer: &Pointer| match pointer {
         Pointer::DescriptorSet(set) => u32::from(*set) < limits::SETS,
@@ -175,7 +174,7 @@ fn is_launchable(binary: &ShaderBinary) -> bool {
     slots
         && (1..=MAX_CODE).contains(&binary.code.len())
         && binary.code.len().is_multiple_of(2)
-        && (1..=u64::from(MAX_THREADS)).contains(&threads)
+        && stage::is_launchable(binary)
         && pointers.contains(&binary.pointers.len())
         && binary.pointers.iter().all(is_known)
         && binary.publications <= MAX_PUBLICATIONS
@@ -264,6 +263,12 @@ impl Writer {
     fn u32(&mut self, value: u32) {
         self.0.extend_from_slice(&value.to_le_bytes());
     }
+
+    /// The first in bit 0.
+    fn flags(&mut self, flags: &[bool]) {
+        let bits = flags.iter().enumerate();
+        self.u32(bits.fold(0, |all, (at, flag)| all | u32::from(*flag) << at));
+    }
 }
 
 struct Reader<'a>(&'a [u8]);
@@ -283,6 +288,12 @@ impl<'a> Reader<'a> {
         Some(u32::from_le_bytes(self.take(4)?.try_into().ok()?))
     }
 
+    /// So many, and no others.
+    fn flags<const N: usize>(&mut self) -> Option<[bool; N]> {
+        let bits = self.u32()?;
+        (bits >> N == 0).then(|| std::array::from_fn(|at| bits >> at & 1 != 0))
+    }
+
     /// A list with its length, of elements of so many bytes.
     fn list<T>(
         &mut self,
@@ -299,120 +310,4 @@ impl<'a> Reader<'a> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    pub(crate) fn sample() -> ShaderBinary {
-        ShaderBinary {
-            code: (0..64).collect(),
-            stage: StageInfo::Compute,
-            workgroup_size: [8, 4, 2],
-            pointers: vec![
-                Pointer::TextureTable,
-                Pointer::SamplerTable,
-                Pointer::Unused,
-                Pointer::WorkgroupCounts,
-                Pointer::ThreadgroupRoot,
-                Pointer::PushConstants,
-                Pointer::BaseWorkgroup,
-                Pointer::DynamicBuffers,
-                Pointer::WorkgroupBuffer,
-                Pointer::DescriptorSet(0),
-                Pointer::DescriptorSet(7),
-            ],
-            publications: 3,
-            textures: vec![
-                TextureSlot { set: 0, offset: 64 },
-                TextureSlot { set: 7, offset: 0 },
-            ],
-            samplers: vec![
-                SamplerSlot::Descriptor { set: 1, offset: 32 },
-                SamplerSlot::Fetch,
-            ],
-            scratch_bytes: 16,
-            spill_bytes: 32,
-            threadgroup_bytes: 1024,
-            workgroup_buffer_bytes: 99,
-            resources: vec![Resource { set: 1, binding: 9 }],
-            stats: Statistics {
-                instructions: 1,
-                bytes: 2,
-                waits: 3,
-                moves: 4,
-                gprs: 5,
-                spills: 6,
-                fills: 7,
-                scratch: 8,
-                loops: 9,
-                cycles: 10 << 40,
-            },
-        }
-    }
-
-    const KEY: Key = Key([7; 32]);
-
-    #[test]
-    fn binaries_come_back_as_they_were() {
-        let bytes = encode(&KEY, &sample());
-        assert_eq!(decode(&KEY, &bytes), Some(sample()));
-        assert_eq!(decode(&Key([8; 32]), &bytes), None);
-    }
-
-    #[test]
-    fn every_flipped_bit_and_every_cut_is_noticed() {
-        let bytes = encode(&KEY, &sample());
-        for bit in 0..bytes.len() * 8 {
-            let mut changed = bytes.clone();
-            changed[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(decode(&KEY, &changed), None, "bit {bit}");
-        }
-        for length in 0..bytes.len() {
-            assert_eq!(decode(&KEY, &bytes[..length]), None, "{length} bytes");
-        }
-        let longer = [&bytes[..], &[0]].concat();
-        assert_eq!(decode(&KEY, &longer), None);
-    }
-
-    #[test]
-    fn what_no_launch_can_set_up_is_refused_even_with_its_checksum() {
-        let changes: [fn(&mut ShaderBinary); 12] = [
-            |b| b.code.clear(),
-            |b| b.code.push(0),
-            |b| b.workgroup_size = [0, 1, 1],
-            |b| b.workgroup_size = [1025, 1, 1],
-            |b| b.workgroup_size = [65535; 3],
-            |b| b.pointers.truncate(1),
-            |b| b.pointers.resize(20, Pointer::Unused),
-            |b| b.pointers[0] = Pointer::DescriptorSet(8),
-            |b| b.publications = 1023,
-            |b| b.scratch_bytes = MAX_SCRATCH + 1,
-            |b| b.spill_bytes = MAX_SCRATCH + 1,
-            |b| b.threadgroup_bytes = MAX_THREADGROUP_BYTES + 1,
-        ];
-        for (at, change) in changes.into_iter().enumerate() {
-            let mut binary = sample();
-            change(&mut binary);
-            assert_eq!(decode(&KEY, &encode(&KEY, &binary)), None, "change {at}");
-        }
-    }
-
-    proptest! {
-        /// Bodies that are not ours do nothing worse than being refused.
-        #[test]
-        fn parsing_is_total(edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6), cut in any::<prop::sample::Index>()) {
-            let mut body = encode(&KEY, &sample())[CHECKSUM..].to_vec();
-            for (at, value) in edits {
-                let at = at.index(body.len());
-                body[at] = value;
-            }
-            let _ = parse(&body);
-            let _ = parse(&body[..cut.index(body.len())]);
-            if let Some(binary) = parse(&body) {
-                let again = encode(&KEY, &binary);
-                prop_assert_eq!(parse(&again[CHECKSUM..]), Some(binary));
-            }
-        }
-    }
-}
+pub(super) mod tests;

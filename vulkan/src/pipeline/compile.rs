@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT
 //! From SPIR-V to a binary, and what is printed on the way.
 
-use std::fmt::{Display, Write as _};
+use std::fmt::Write as _;
 use std::sync::{Arc, LazyLock};
 
 use agx_compiler::binary::{ShaderBinary, Statistics};
 use agx_compiler::{CompileKey, Listing};
 use agx_isa::{Decoder, Mode};
 use ash::vk;
-use mesa_nir::{CompilerOptions, SpirvOptions, Stage, spirv_to_nir};
+use mesa_nir::{CompilerOptions, SpirvOptions, spirv_to_nir};
 
-use super::key::Source;
+use super::source::{Lowering, Source};
 use crate::debug::{self, Flags};
 use crate::error::VkResult;
 
 static OPTIONS: LazyLock<Arc<CompilerOptions>> =
     LazyLock::new(|| Arc::new(CompilerOptions::apple9()));
-static SPIRV: LazyLock<SpirvOptions> = LazyLock::new(SpirvOptions::apple9_compute);
+static COMPUTE: LazyLock<SpirvOptions> = LazyLock::new(SpirvOptions::apple9_compute);
+static GRAPHICS: LazyLock<SpirvOptions> = LazyLock::new(SpirvOptions::apple9_graphics);
 
 /// Whether `CORTLAND_DEBUG` asks for something that only a compilation gives.
 pub(super) fn is_wanted_anew() -> bool {
@@ -34,67 +35,80 @@ pub(super) fn compile(
     source: &Source<'_>,
     with_listing: bool,
 ) -> VkResult<(ShaderBinary, Option<Listing>)> {
-    compile_plainly(source, with_listing).map_err(|error| {
-        debug::error(&format_args!(
-            "the compute shader {:?} of module {}: {error}",
-            source.entry_point, source.spirv.hash
-        ));
-        result_of(&error)
-    })
-}
-
-/// What Vulkan calls an error of the compiler.
-pub(super) fn result_of(error: &agx_compiler::Error) -> vk::Result {
-    match error {
-        agx_compiler::Error::Nir(mesa_nir::Error::OutOfMemory) => {
-            vk::Result::ERROR_OUT_OF_HOST_MEMORY
-        }
-        _ => vk::Result::ERROR_UNKNOWN,
+    let is_printed = debug::has(Flags::NIR | Flags::IR);
+    let mut listing = (with_listing || is_printed).then(Listing::default);
+    let made = compile_plainly(source, listing.as_mut());
+    // Those of a compilation that fails, too, as far as it came.
+    if let Some(listing) = listing.as_ref().filter(|_| is_printed) {
+        print_listing(source, listing);
     }
-}
-
-/// Prints the texts on the way that `CORTLAND_DEBUG` asks for.
-pub(super) fn print_listing(name: &dyn Display, listing: &Listing) {
-    for (flag, text) in [(Flags::NIR, &listing.nir), (Flags::IR, &listing.ssa)] {
-        if debug::has(flag) {
-            debug::print(&format_args!("{name}:\n{text}"));
+    match made {
+        Ok(binary) => Ok((binary, listing.filter(|_| with_listing))),
+        Err(error) => {
+            debug::error(&format_args!("the {source}: {error}"));
+            Err(match error {
+                agx_compiler::Error::Nir(mesa_nir::Error::OutOfMemory) => {
+                    vk::Result::ERROR_OUT_OF_HOST_MEMORY
+                }
+                _ => vk::Result::ERROR_UNKNOWN,
+            })
         }
     }
 }
 
 fn compile_plainly(
     source: &Source<'_>,
-    with_listing: bool,
-) -> Result<(ShaderBinary, Option<Listing>), agx_compiler::Error> {
+    listing: Option<&mut Listing>,
+) -> Result<ShaderBinary, agx_compiler::Error> {
+    let module = source.module;
+    let options = match source.lowering {
+        Lowering::Compute(_) => &COMPUTE,
+        Lowering::Vertex(_) | Lowering::Fragment(..) => &GRAPHICS,
+    };
     let shader = spirv_to_nir(
-        source.spirv.words,
-        Stage::Compute,
-        source.entry_point,
-        &source.constants,
-        &SPIRV,
+        &module.words,
+        source.lowering.stage(),
+        &module.entry_point,
+        &module.constants,
+        options,
         &OPTIONS,
     )?;
-    let key = CompileKey {
-        lowering: source.lowering.clone(),
-    };
-    if !with_listing && !debug::has(Flags::NIR | Flags::IR) {
-        return Ok((agx_compiler::compile(shader, &key)?, None));
+    match &source.lowering {
+        Lowering::Compute(lowering) => {
+            let key = CompileKey {
+                lowering: lowering.clone(),
+            };
+            let Some(listing) = listing else {
+                return agx_compiler::compile(shader, &key);
+            };
+            let (binary, texts) = agx_compiler::compile_with_listing(shader, &key)?;
+            *listing = texts;
+            Ok(binary)
+        }
+        Lowering::Vertex(lowering) => agx_compiler::compile_vertex(shader, lowering, listing),
+        Lowering::Fragment(lowering, _) => {
+            agx_compiler::compile_fragment(shader, lowering, listing)
+        }
     }
-    let (binary, listing) = agx_compiler::compile_with_listing(shader, &key)?;
-    let name = format_args!("{:?} of {}", source.entry_point, source.spirv.hash);
-    print_listing(&name, &listing);
-    Ok((binary, with_listing.then_some(listing)))
+}
+
+/// Prints the texts on the way that `CORTLAND_DEBUG` asks for.
+fn print_listing(source: &Source<'_>, listing: &Listing) {
+    for (flag, text) in [(Flags::NIR, &listing.nir), (Flags::IR, &listing.ssa)] {
+        if debug::has(flag) && !text.is_empty() {
+            debug::print(&format_args!("{source}:\n{text}"));
+        }
+    }
 }
 
 /// Prints what is known of any binary, compiled just now or not.
 pub(super) fn print(source: &Source<'_>, binary: &ShaderBinary) {
-    let name = format_args!("{:?} of {}", source.entry_point, source.spirv.hash).to_string();
     if debug::has(Flags::ASM) {
-        debug::print(&format_args!("{name}:\n{}", disassemble(binary)));
+        debug::print(&format_args!("{source}:\n{}", disassemble(binary)));
     }
     if debug::has(Flags::STATS) {
         let numbers = describe(&binary.stats).map(|(name, _, value)| format!("{name} {value}"));
-        debug::print(&format_args!("{name}: {}", numbers.join(", ")));
+        debug::print(&format_args!("{source}: {}", numbers.join(", ")));
     }
 }
 

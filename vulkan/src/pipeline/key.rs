@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 //! What identifies the driver's build and a binary.
+//!
+//! Structures are taken apart whole, so that a new field is an error here until the key has it.
 
+use agx_hw::launcher::Storage;
 use agx_uapi::Chip;
-use mesa_nir::{BindingKind, ComputeLowering, Place, SpecConstant};
+use mesa_nir::{
+    Attachment, Attribute, BindingKind, BindingLayout, Blend, BlendEquation, ColourFormat,
+    ComputeLowering, FragmentLowering, Place, Rate, VertexLowering,
+};
 
-use crate::shader_module::Spirv;
-
+use super::source::{Lowering, Source};
 use crate::physical_device::identity::{BUILD, device_id};
 
 /// A hash of everything that a binary depends on.
@@ -13,42 +18,200 @@ use crate::physical_device::identity::{BUILD, device_id};
 pub(super) struct Key(pub(super) [u8; 32]);
 
 impl Key {
-    pub(super) fn new(
-        chip: Chip,
-        module: blake3::Hash,
-        entry_point: &str,
-        constants: &[SpecConstant],
-        lowering: &ComputeLowering,
-    ) -> Key {
+    pub(super) fn of(chip: Chip, source: &Source<'_>) -> Key {
+        let Source { module, lowering } = source;
+        let mut digest = Digest(blake3::Hasher::new_derive_key(match lowering {
+            Lowering::Compute(_) => "Cortland compute shader",
+            Lowering::Vertex(_) => "Cortland vertex shader",
+            Lowering::Fragment(..) => "Cortland fragment shader",
+        }));
+        // Every part has a length, or a fixed one.
+        digest.bytes(BUILD.as_bytes());
+        digest.u32(device_id(chip));
+        digest.0.update(module.hash.as_bytes());
+        digest.bytes(module.entry_point.as_bytes());
+        digest.length(module.constants.len());
+        for constant in &module.constants {
+            digest.u32(constant.id);
+            digest.0.update(&constant.bits.to_le_bytes());
+        }
+        match lowering {
+            Lowering::Compute(lowering) => digest.compute(lowering),
+            Lowering::Vertex(lowering) => digest.vertex(lowering),
+            Lowering::Fragment(lowering, storage) => {
+                digest.fragment(lowering);
+                digest.storage(*storage);
+            }
+        }
+        Key(*digest.0.finalize().as_bytes())
+    }
+}
+
+struct Digest(blake3::Hasher);
+
+impl Digest {
+    fn small(&mut self, numbers: &[u8]) {
+        self.0.update(numbers);
+    }
+
+    fn flags<const N: usize>(&mut self, flags: [bool; N]) {
+        self.small(&flags.map(u8::from));
+    }
+
+    fn u32(&mut self, number: u32) {
+        self.0.update(&number.to_le_bytes());
+    }
+
+    fn length(&mut self, length: usize) {
+        self.0.update(&(length as u64).to_le_bytes());
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.length(bytes.len());
+        self.0.update(bytes);
+    }
+
+    fn optional<T>(&mut self, value: Option<T>, put: impl FnOnce(&mut Digest, T)) {
+        self.flags([value.is_some()]);
+        if let Some(value) = value {
+            put(self, value);
+        }
+    }
+
+    fn compute(&mut self, lowering: &ComputeLowering) {
         let ComputeLowering {
             bindings,
             robust,
             has_base_workgroup,
             custom_border_colors,
         } = lowering;
-        let mut hasher = blake3::Hasher::new_derive_key("Cortland compute shader");
-        hasher.update(BUILD.as_bytes());
-        hasher.update(&device_id(chip).to_le_bytes());
-        hasher.update(module.as_bytes());
-        // Every part has a length, or a fixed one.
-        hasher.update(&(entry_point.len() as u64).to_le_bytes());
-        hasher.update(entry_point.as_bytes());
-        hasher.update(&(constants.len() as u64).to_le_bytes());
-        for constant in constants {
-            hasher.update(&constant.id.to_le_bytes());
-            hasher.update(&constant.bits.to_le_bytes());
+        self.bindings(bindings);
+        self.flags([*robust, *has_base_workgroup, *custom_border_colors]);
+    }
+
+    fn vertex(&mut self, lowering: &VertexLowering) {
+        let VertexLowering {
+            bindings,
+            robust,
+            custom_border_colors,
+            attributes,
+            varyings,
+            point_size,
+            view,
+        } = lowering;
+        self.bindings(bindings);
+        self.flags([*robust, *custom_border_colors, *point_size]);
+        self.length(attributes.len());
+        for attribute in attributes {
+            let Attribute {
+                location,
+                binding,
+                offset,
+                format,
+                rate,
+            } = *attribute;
+            self.small(&[location, binding]);
+            self.u32(offset);
+            self.u32(format.cast_unsigned());
+            match rate {
+                Rate::Vertex => self.small(&[0]),
+                Rate::Instance { divisor } => {
+                    self.small(&[1]);
+                    self.u32(divisor);
+                }
+            }
         }
-        hasher.update(&[
-            u8::from(*robust),
-            u8::from(*has_base_workgroup),
-            u8::from(*custom_border_colors),
+        self.optional(varyings.as_ref(), |digest, varyings| {
+            digest.length(varyings.len());
+            for (location, component) in varyings {
+                digest.small(&[*location, *component]);
+            }
+        });
+        self.optional(*view, Digest::u32);
+    }
+
+    fn fragment(&mut self, lowering: &FragmentLowering) {
+        let FragmentLowering {
+            bindings,
+            robust,
+            custom_border_colors,
+            samples,
+            attachments,
+            sample_shading,
+            alpha_to_coverage,
+            alpha_to_one,
+            sample_mask,
+            logic_op,
+            full_coverage,
+            view,
+        } = lowering;
+        self.bindings(bindings);
+        self.flags([
+            *robust,
+            *custom_border_colors,
+            *sample_shading,
+            *alpha_to_coverage,
+            *alpha_to_one,
+            *full_coverage,
         ]);
-        for binding in bindings {
-            let place = match binding.place {
+        self.small(&[*samples]);
+        self.u32(*sample_mask);
+        self.optional(*logic_op, |digest, op| digest.small(&[op as u8]));
+        self.optional(*view, Digest::u32);
+        for attachment in attachments {
+            self.optional(attachment.as_ref(), Digest::attachment);
+        }
+    }
+
+    fn attachment(&mut self, attachment: &Attachment) {
+        let Attachment {
+            format:
+                ColourFormat {
+                    encoding,
+                    components,
+                },
+            word,
+            write_mask,
+            blend,
+            input,
+        } = *attachment;
+        self.small(&[encoding as u8, components, word, write_mask]);
+        self.optional(blend, |digest, Blend { colour, alpha }| {
+            for BlendEquation { op, src, dst } in [colour, alpha] {
+                digest.small(&[op as u8, src as u8, dst as u8]);
+            }
+        });
+        self.optional(input, Digest::u32);
+    }
+
+    fn storage(&mut self, storage: Storage) {
+        match storage {
+            Storage::None => self.small(&[0]),
+            Storage::Threadgroup { bytes } => {
+                self.small(&[1]);
+                self.u32(bytes);
+            }
+            Storage::Tile { samples, units } => self.small(&[2, samples.count() as u8, units]),
+        }
+    }
+
+    fn bindings(&mut self, bindings: &[BindingLayout]) {
+        self.length(bindings.len());
+        for layout in bindings {
+            let BindingLayout {
+                set,
+                binding,
+                place,
+                offset,
+                stride,
+                count,
+                kind,
+            } = *layout;
+            let place = match place {
                 Place::Set(set) => [0, set],
                 Place::Dynamic => [1, 0],
             };
-            let kind = match binding.kind {
+            let kind = match kind {
                 BindingKind::Buffer => 0,
                 BindingKind::InlineUniform => 1,
                 BindingKind::Texture => 2,
@@ -58,110 +221,13 @@ impl Key {
                 BindingKind::UniformTexelBuffer => 6,
                 BindingKind::StorageTexelBuffer => 7,
             };
-            hasher.update(&[place[0], place[1], kind]);
-            for number in [
-                binding.set,
-                binding.binding,
-                binding.offset,
-                binding.stride,
-                binding.count,
-            ] {
-                hasher.update(&number.to_le_bytes());
+            self.small(&[place[0], place[1], kind]);
+            for number in [set, binding, offset, stride, count] {
+                self.u32(number);
             }
         }
-        Key(*hasher.finalize().as_bytes())
-    }
-}
-
-/// What a binary is made from.
-pub(super) struct Source<'a> {
-    pub(super) spirv: Spirv<'a>,
-    pub(super) entry_point: &'a str,
-    pub(super) constants: Vec<SpecConstant>,
-    pub(super) lowering: ComputeLowering,
-}
-
-impl Source<'_> {
-    pub(super) fn key(&self, chip: Chip) -> Key {
-        Key::new(
-            chip,
-            self.spirv.hash,
-            self.entry_point,
-            &self.constants,
-            &self.lowering,
-        )
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use mesa_nir::BindingLayout;
-
-    use super::*;
-
-    #[test]
-    fn keys_depend_on_everything() {
-        let binding = BindingLayout {
-            set: 1,
-            binding: 2,
-            place: Place::Set(1),
-            offset: 32,
-            stride: 16,
-            count: 1,
-            kind: BindingKind::Buffer,
-        };
-        let lowering = ComputeLowering {
-            bindings: vec![binding],
-            robust: false,
-            has_base_workgroup: false,
-            custom_border_colors: false,
-        };
-        let module = blake3::hash(b"module");
-        let constant = SpecConstant { id: 3, bits: 4 };
-        let with = |change: fn(&mut BindingLayout)| {
-            let mut changed = lowering.clone();
-            change(&mut changed.bindings[0]);
-            Key::new(Chip::M4, module, "main", &[constant], &changed)
-        };
-        let other = |chip, module, name, constants: &[SpecConstant]| {
-            Key::new(chip, module, name, constants, &lowering)
-        };
-        let robust = ComputeLowering {
-            robust: true,
-            ..lowering.clone()
-        };
-        let based = ComputeLowering {
-            has_base_workgroup: true,
-            custom_border_colors: false,
-            ..lowering.clone()
-        };
-        let none = ComputeLowering {
-            bindings: Vec::new(),
-            ..lowering.clone()
-        };
-        let mut keys = vec![
-            with(|_| ()),
-            with(|b| b.set = 0),
-            with(|b| b.binding = 3),
-            with(|b| b.place = Place::Set(2)),
-            with(|b| b.place = Place::Dynamic),
-            with(|b| b.offset = 48),
-            with(|b| b.stride = 32),
-            with(|b| b.kind = BindingKind::InlineUniform),
-            other(Chip::A18Pro, module, "main", &[constant]),
-            other(Chip::M4, blake3::hash(b"other"), "main", &[constant]),
-            other(Chip::M4, module, "mains", &[constant]),
-            other(Chip::M4, module, "main", &[]),
-            other(Chip::M4, module, "main", &[SpecConstant { id: 4, bits: 3 }]),
-            other(Chip::M4, module, "main", &[constant, constant]),
-            Key::new(Chip::M4, module, "main", &[constant], &robust),
-            Key::new(Chip::M4, module, "main", &[constant], &based),
-            Key::new(Chip::M4, module, "main", &[constant], &none),
-        ];
-        assert_eq!(keys[0], with(|_| ()));
-        let count = keys.len();
-        keys.sort();
-        keys.dedup();
-        assert_eq!(keys.len(), count);
-    }
-}
+mod tests;

@@ -3,10 +3,12 @@
 //!
 //! ```text
 //! compute     a pipeline: from create-info to a shader that can be launched
-//!   └ store     shaders of a device that are alive, by key
-//!   └ cache     VkPipelineCache: binaries that the application keeps
-//!   └ disk      binaries that the driver keeps for the user
-//!   └ compile   SPIR-V to a binary
+//! graphics    the same with two stages, and the state of draws
+//!   └ find        the shader of a source, by its key
+//!       └ store     shaders of a device that are alive
+//!       └ cache     VkPipelineCache: binaries that the application keeps
+//!       └ disk      binaries that the driver keeps for the user
+//!       └ compile   SPIR-V to a binary
 //! ```
 //!
 //! A [`Key`] is a hash of everything that a binary depends on, so binaries are never stale. What
@@ -22,8 +24,6 @@
 //! pipelines come out of a cache. So programs do not pay for it again and again, and
 //! `CORTLAND_DEBUG=validate` only makes sure that it happens: no cache is asked.
 
-use agx_compiler::binary::Statistics;
-use arrayvec::ArrayVec;
 use ash::vk;
 
 use crate::object::Object;
@@ -32,13 +32,16 @@ mod binary;
 mod cache;
 mod compile;
 mod compute;
+mod create;
 mod disk_cache;
 mod executable;
+mod find;
 mod graphics;
 mod graphics_state;
 mod key;
 mod own;
 mod robustness;
+mod source;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -47,6 +50,7 @@ pub(crate) use self::cache::{
     create_pipeline_cache, destroy_pipeline_cache, get_pipeline_cache_data, merge_pipeline_caches,
 };
 pub(crate) use self::compute::{ComputePipeline, create_compute_pipelines, destroy_pipeline};
+use self::executable::Executable;
 pub(crate) use self::executable::{
     get_pipeline_executable_internal_representations, get_pipeline_executable_properties,
     get_pipeline_executable_statistics,
@@ -89,25 +93,11 @@ impl Pipeline {
         }
     }
 
-    /// Its stages, with their statistics.
-    fn executables(
-        &self,
-    ) -> impl ExactSizeIterator<Item = (vk::ShaderStageFlags, &Statistics)> + Clone {
-        let all: ArrayVec<_, 2> = match self {
-            Pipeline::Compute(pipeline) => {
-                std::iter::once((vk::ShaderStageFlags::COMPUTE, pipeline.statistics())).collect()
-            }
-            Pipeline::Graphics(pipeline) => pipeline.statistics().into_iter().collect(),
-        };
-        all.into_iter()
-    }
-
-    /// Texts of the stages of a compilation, of those that were asked for.
-    fn texts(&self) -> impl ExactSizeIterator<Item = (&'static str, &[u8])> {
-        let all: ArrayVec<_, 4> = match self {
-            Pipeline::Compute(pipeline) => pipeline.texts().collect(),
-            Pipeline::Graphics(_) => ArrayVec::new(),
-        };
-        all.into_iter()
+    /// Its stages.
+    fn executables(&self) -> &[Executable] {
+        match self {
+            Pipeline::Compute(pipeline) => std::slice::from_ref(&pipeline.executable),
+            Pipeline::Graphics(pipeline) => &pipeline.executables,
+        }
     }
 }

@@ -6,10 +6,9 @@ use agx_uapi::Chip;
 use mesa_nir::{BindingLayout, ComputeLowering};
 
 use super::compile::{compile, print};
-use super::key::Source;
+use super::source::{Lowering, Module, Source};
 use super::{binary, disk_cache};
 use crate::error::VkResult;
-use crate::shader_module::Spirv;
 
 /// The binary of a shader with so many bindings.
 ///
@@ -21,13 +20,11 @@ pub(crate) fn own_shader(
     bindings: &[BindingLayout],
 ) -> VkResult<ShaderBinary> {
     let source = Source {
-        spirv: Spirv::new(words),
-        entry_point: "main",
-        constants: Vec::new(),
-        lowering: ComputeLowering {
+        module: &Module::own(words),
+        lowering: Lowering::Compute(ComputeLowering {
             bindings: bindings.to_vec(),
             ..ComputeLowering::default()
-        },
+        }),
     };
     let key = source.key(chip);
     let disk = disk_cache::user_cache();

@@ -4,10 +4,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use agx_compiler::binary::{ShaderBinary, Statistics};
+use agx_compiler::binary::{ShaderBinary, StageInfo, Statistics};
+use agx_hw::launcher::Storage;
 
 use super::binary;
 use super::key::Key;
+use super::source::{Lowering, Source};
 use crate::device::Device;
 use crate::error::VkResult;
 use crate::program::Program;
@@ -16,6 +18,8 @@ use crate::program::Program;
 pub(super) struct Shader {
     /// To launch it.
     pub(super) program: Arc<Program>,
+    /// What the state of its stage must agree with.
+    pub(super) stage: StageInfo,
     /// What was emitted.
     pub(super) stats: Statistics,
     /// What caches keep.
@@ -48,13 +52,20 @@ impl Store {
     pub(super) fn add(
         &self,
         device: &Device,
+        source: &Source<'_>,
         key: Key,
         made: &ShaderBinary,
         blob: Option<&[u8]>,
     ) -> VkResult<Arc<Shader>> {
-        let program = Program::upload(&device.gpu, &device.arena, made)?;
+        let (gpu, arena) = (&device.gpu, &device.arena);
+        let program = match source.lowering {
+            Lowering::Compute(_) => Program::upload(gpu, arena, made)?,
+            Lowering::Vertex(_) => Program::upload_graphics(gpu, arena, made, Storage::None)?,
+            Lowering::Fragment(_, tile) => Program::upload_graphics(gpu, arena, made, tile)?,
+        };
         let shader = Arc::new(Shader {
             program: Arc::new(program),
+            stage: made.stage.clone(),
             stats: made.stats,
             blob: match blob {
                 Some(blob) => blob.into(),

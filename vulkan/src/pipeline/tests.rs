@@ -352,7 +352,7 @@ fn checks_are_compiled_in_where_they_are_asked_for() {
             info = info.push_next(&mut chained);
         }
         let pipeline = test.one(info).expect("a pipeline");
-        let instructions = inner(pipeline).statistics().instructions;
+        let instructions = inner(pipeline).executable.shader.stats.instructions;
         test.destroy(&[pipeline]);
         instructions
     };

@@ -13,6 +13,7 @@ mod constants;
 mod dispatch;
 mod draw;
 mod external;
+mod graphics_cache;
 mod image;
 mod indexing;
 mod memory;
@@ -44,6 +45,7 @@ pub fn all() -> Vec<Scenario> {
         draw::SCENARIOS,
         views::SCENARIOS,
         external::SCENARIOS,
+        graphics_cache::SCENARIOS,
         image::SCENARIOS,
         indexing::SCENARIOS,
         memory::SCENARIOS,

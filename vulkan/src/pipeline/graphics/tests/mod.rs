@@ -7,6 +7,9 @@ use std::ptr::NonNull;
 use super::*;
 use crate::testing::Driver;
 
+mod cache;
+mod states;
+
 const POSITION: &str = r#"
                OpCapability Shader
                OpMemoryModel Logical GLSL450
@@ -81,6 +84,15 @@ impl Test {
 
     /// Creates pipelines that render to a colour attachment; each change is of one of them.
     fn create(&self, changes: &[&dyn Fn(&mut Info)]) -> (Vec<vk::Pipeline>, vk::Result) {
+        self.create_with(vk::PipelineCache::null(), changes)
+    }
+
+    /// The same with a cache.
+    fn create_with(
+        &self,
+        cache: vk::PipelineCache,
+        changes: &[&dyn Fn(&mut Info)],
+    ) -> (Vec<vk::Pipeline>, vk::Result) {
         let stage = |stage, module| {
             vk::PipelineShaderStageCreateInfo::default()
                 .stage(stage)
@@ -138,7 +150,7 @@ impl Test {
             .collect();
         let device = &self.driver.device;
         // SAFETY: valid structures, but for what is to be ignored.
-        match unsafe { device.create_graphics_pipelines(vk::PipelineCache::null(), &infos, None) } {
+        match unsafe { device.create_graphics_pipelines(cache, &infos, None) } {
             Ok(made) => (made, vk::Result::SUCCESS),
             Err((made, error)) => (made, error),
         }
@@ -292,10 +304,12 @@ fn what_cannot_be_made_is_null_and_the_worst_of_it_is_told() {
     type Case<'a> = (&'a [&'a dyn Fn(&mut Info)], &'a [bool], R);
     let cases: &[Case<'_>] = &[
         (
-            &[&good, &lone],
-            &[false, true],
+            &[&lone, &good],
+            &[true, false],
             R::PIPELINE_COMPILE_REQUIRED,
         ),
+        // Then it is there.
+        (&[&good, &lone], &[false, false], R::SUCCESS),
         (&[&lone, &bad], &[true, true], R::ERROR_UNKNOWN),
         (
             &[&bad, &lone, &good],
@@ -352,13 +366,14 @@ fn a_pipeline_has_an_executable_for_each_stage() {
     assert_eq!(result, vk::Result::SUCCESS);
     // SAFETY: just created.
     let pipeline = unsafe { object::get::<Pipeline>(made[0]) };
-    let stages: Vec<_> = pipeline.executables().map(|(stage, _)| stage).collect();
+    let stages: Vec<_> = pipeline.executables().iter().map(|one| one.stage).collect();
     assert_eq!(
         stages,
         [vk::ShaderStageFlags::VERTEX, vk::ShaderStageFlags::FRAGMENT]
     );
-    for (stage, statistics) in pipeline.executables() {
-        assert!(statistics.instructions > 0, "{stage:?}");
+    for one in pipeline.executables() {
+        let count = one.shader.stats.instructions;
+        assert!(count > 0, "{:?}", one.stage);
     }
     test.destroy(&made);
 }

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+//! What fragment shaders do with the colours of attachments (isa-3, 4.6; HW).
+
+use agx_hw::format::Format;
+use agx_hw::tile::Layout as TileLayout;
+use ash::vk;
+use mesa_nir::{Attachment, Blend, BlendEquation, BlendFactor, BlendOp, LogicOp};
+
+use super::refuse;
+use crate::error::VkResult;
+use crate::image::format;
+use crate::rendering::{AttachmentFormats, MAX_COLOUR};
+
+/// The hardware's formats of colour attachments.
+pub(crate) fn colour_formats(formats: &AttachmentFormats) -> VkResult<Vec<Option<Format>>> {
+    let one = |format: &vk::Format| match *format {
+        vk::Format::UNDEFINED => Ok(None),
+        other => match format::single(other) {
+            Some(format) if format.tile_word().is_some() => Ok(Some(format)),
+            _ => refuse(&format_args!("{other:?} is no colour attachment")),
+        },
+    };
+    formats.colour.iter().map(one).collect()
+}
+
+/// The attachments, where they lie in a tile, and how they blend.
+///
+/// # Errors
+/// When there is no tile format.
+pub(super) fn attachments(
+    formats: &[Option<Format>],
+    tile: &TileLayout,
+    states: &[vk::PipelineColorBlendAttachmentState],
+) -> VkResult<[Option<Attachment>; MAX_COLOUR]> {
+    let mut all = [None; MAX_COLOUR];
+    for (at, (to, placed)) in all.iter_mut().zip(tile.attachments()).enumerate() {
+        let (Some(format), Some(placed)) = (formats[at], placed) else {
+            continue;
+        };
+        let Some(format) = agx_compiler::colour_format(format) else {
+            return refuse(&format_args!("no tile format of {}", format.name()));
+        };
+        let state = states.get(at);
+        *to = Some(Attachment {
+            format,
+            word: placed.offset / 4,
+            write_mask: state.map_or(0xf, |state| state.color_write_mask.as_raw() as u8 & 0xf),
+            blend: state
+                .filter(|state| state.blend_enable == vk::TRUE)
+                .map(|state| Blend {
+                    colour: BlendEquation {
+                        op: blend_op(state.color_blend_op),
+                        src: blend_factor(state.src_color_blend_factor),
+                        dst: blend_factor(state.dst_color_blend_factor),
+                    },
+                    alpha: BlendEquation {
+                        op: blend_op(state.alpha_blend_op),
+                        src: blend_factor(state.src_alpha_blend_factor),
+                        dst: blend_factor(state.dst_alpha_blend_factor),
+                    },
+                }),
+            input: None,
+        });
+    }
+    Ok(all)
+}
+
+fn blend_op(op: vk::BlendOp) -> BlendOp {
+    match op {
+        vk::BlendOp::SUBTRACT => BlendOp::Subtract,
+        vk::BlendOp::REVERSE_SUBTRACT => BlendOp::ReverseSubtract,
+        vk::BlendOp::MIN => BlendOp::Min,
+        vk::BlendOp::MAX => BlendOp::Max,
+        _ => BlendOp::Add,
+    }
+}
+
+fn blend_factor(factor: vk::BlendFactor) -> BlendFactor {
+    use vk::BlendFactor as F;
+    match factor {
+        F::ONE => BlendFactor::One,
+        F::SRC_COLOR => BlendFactor::SrcColour,
+        F::ONE_MINUS_SRC_COLOR => BlendFactor::OneMinusSrcColour,
+        F::DST_COLOR => BlendFactor::DstColour,
+        F::ONE_MINUS_DST_COLOR => BlendFactor::OneMinusDstColour,
+        F::SRC_ALPHA => BlendFactor::SrcAlpha,
+        F::ONE_MINUS_SRC_ALPHA => BlendFactor::OneMinusSrcAlpha,
+        F::DST_ALPHA => BlendFactor::DstAlpha,
+        F::ONE_MINUS_DST_ALPHA => BlendFactor::OneMinusDstAlpha,
+        F::CONSTANT_COLOR => BlendFactor::ConstantColour,
+        F::ONE_MINUS_CONSTANT_COLOR => BlendFactor::OneMinusConstantColour,
+        F::CONSTANT_ALPHA => BlendFactor::ConstantAlpha,
+        F::ONE_MINUS_CONSTANT_ALPHA => BlendFactor::OneMinusConstantAlpha,
+        F::SRC_ALPHA_SATURATE => BlendFactor::SrcAlphaSaturate,
+        F::SRC1_COLOR => BlendFactor::Src1Colour,
+        F::ONE_MINUS_SRC1_COLOR => BlendFactor::OneMinusSrc1Colour,
+        F::SRC1_ALPHA => BlendFactor::Src1Alpha,
+        F::ONE_MINUS_SRC1_ALPHA => BlendFactor::OneMinusSrc1Alpha,
+        _ => BlendFactor::Zero,
+    }
+}
+
+pub(super) fn logic_op(op: vk::LogicOp) -> LogicOp {
+    match op {
+        vk::LogicOp::AND => LogicOp::And,
+        vk::LogicOp::AND_REVERSE => LogicOp::AndReverse,
+        vk::LogicOp::COPY => LogicOp::Copy,
+        vk::LogicOp::AND_INVERTED => LogicOp::AndInverted,
+        vk::LogicOp::NO_OP => LogicOp::NoOp,
+        vk::LogicOp::XOR => LogicOp::Xor,
+        vk::LogicOp::OR => LogicOp::Or,
+        vk::LogicOp::NOR => LogicOp::Nor,
+        vk::LogicOp::EQUIVALENT => LogicOp::Equivalent,
+        vk::LogicOp::INVERT => LogicOp::Invert,
+        vk::LogicOp::OR_REVERSE => LogicOp::OrReverse,
+        vk::LogicOp::COPY_INVERTED => LogicOp::CopyInverted,
+        vk::LogicOp::OR_INVERTED => LogicOp::OrInverted,
+        vk::LogicOp::NAND => LogicOp::Nand,
+        vk::LogicOp::SET => LogicOp::Set,
+        _ => LogicOp::Clear,
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+//! The fragment output interface: attachments, blending, samples.
+
+use agx_hw::launcher::Samples;
+use arrayvec::ArrayVec;
+use ash::vk;
+use mesa_nir::LogicOp;
+
+use super::blend::logic_op;
+use super::refuse;
+use crate::entry;
+use crate::error::VkResult;
+use crate::image::description;
+use crate::object;
+use crate::render_pass::RenderPass;
+use crate::rendering::{AttachmentFormats, MAX_COLOUR};
+
+/// What a pipeline says of what fragments go to.
+#[derive(Clone)]
+pub(super) struct Output {
+    pub(super) formats: AttachmentFormats,
+    pub(super) samples: Samples,
+    pub(super) sample_mask: u32,
+    pub(super) alpha_to_coverage: bool,
+    pub(super) alpha_to_one: bool,
+    pub(super) logic_op: Option<LogicOp>,
+    pub(super) blend: ArrayVec<vk::PipelineColorBlendAttachmentState, MAX_COLOUR>,
+    pub(super) blend_constants: [f32; 4],
+}
+
+/// Nothing goes anywhere.
+impl Default for Output {
+    fn default() -> Output {
+        Output {
+            formats: AttachmentFormats::default(),
+            samples: Samples::One,
+            sample_mask: u32::MAX,
+            alpha_to_coverage: false,
+            alpha_to_one: false,
+            logic_op: None,
+            blend: ArrayVec::new(),
+            blend_constants: [0.0; 4],
+        }
+    }
+}
+
+impl Output {
+    /// # Errors
+    /// When it is not offered.
+    ///
+    /// # Safety
+    /// The structure is valid. What is known to be ignored, because nothing is rasterised, need not
+    /// be.
+    pub(super) unsafe fn of(
+        info: &vk::GraphicsPipelineCreateInfo<'_>,
+        is_discarded: bool,
+    ) -> VkResult<Output> {
+        // SAFETY: the caller's promise.
+        let formats = unsafe { formats(info) };
+        let mut made = Output {
+            formats,
+            ..Output::default()
+        };
+        if is_discarded {
+            return Ok(made);
+        }
+        // SAFETY: as above.
+        if let Some(multisample) = unsafe { info.p_multisample_state.as_ref() } {
+            let samples = multisample.rasterization_samples;
+            let Some(samples) = description::samples(samples) else {
+                return refuse(&format_args!("{samples:?} samples"));
+            };
+            made.samples = samples;
+            made.alpha_to_coverage = multisample.alpha_to_coverage_enable == vk::TRUE;
+            made.alpha_to_one = multisample.alpha_to_one_enable == vk::TRUE;
+            // SAFETY: as above.
+            if let Some(mask) = unsafe { multisample.p_sample_mask.as_ref() } {
+                made.sample_mask = *mask;
+            }
+        }
+        let is_there = |format: &vk::Format| *format != vk::Format::UNDEFINED;
+        let blend = match made.formats.colour.iter().any(is_there) {
+            // SAFETY: as above.
+            true => unsafe { info.p_color_blend_state.as_ref() },
+            false => None,
+        };
+        if let Some(blend) = blend {
+            // SAFETY: as above.
+            let states = unsafe { entry::slice(blend.p_attachments, blend.attachment_count) };
+            made.blend = states.iter().copied().take(MAX_COLOUR).collect();
+            made.blend_constants = blend.blend_constants;
+            made.logic_op = (blend.logic_op_enable == vk::TRUE).then(|| logic_op(blend.logic_op));
+        }
+        Ok(made)
+    }
+
+    /// Whether there is something for tests of depth or stencil.
+    pub(super) fn has_depth_stencil(&self) -> bool {
+        [self.formats.depth, self.formats.stencil]
+            .iter()
+            .any(|format| *format != vk::Format::UNDEFINED)
+    }
+}
+
+/// The formats of the attachments that a pipeline is for.
+///
+/// # Safety
+/// The structure is valid.
+pub(super) unsafe fn formats(info: &vk::GraphicsPipelineCreateInfo<'_>) -> AttachmentFormats {
+    type Rendering<'a> = vk::PipelineRenderingCreateInfo<'a>;
+    // SAFETY: the caller's promise.
+    unsafe {
+        if let Some(pass) = object::get_optional::<RenderPass>(info.render_pass) {
+            return pass.formats(info.subpass);
+        }
+        let Some(rendering) = entry::find::<Rendering<'_>>(info.p_next) else {
+            return AttachmentFormats::default();
+        };
+        let colour = entry::slice(
+            rendering.p_color_attachment_formats,
+            rendering.color_attachment_count,
+        );
+        AttachmentFormats {
+            colour: colour.iter().copied().take(MAX_COLOUR).collect(),
+            depth: rendering.depth_attachment_format,
+            stencil: rendering.stencil_attachment_format,
+            view_mask: rendering.view_mask,
+        }
+    }
+}
