@@ -13,13 +13,15 @@ use crate::outcome::Skip;
 const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 
 /// Device extensions that scenarios use where they are offered.
-const EXTENSIONS: [&CStr; 9] = [
+const EXTENSIONS: [&CStr; 11] = [
     ash::khr::push_descriptor::NAME,
     ash::ext::robustness2::NAME,
     ash::khr::external_memory_fd::NAME,
     ash::ext::external_memory_dma_buf::NAME,
     ash::khr::external_semaphore_fd::NAME,
     ash::khr::external_fence_fd::NAME,
+    ash::khr::pipeline_library::NAME,
+    ash::ext::graphics_pipeline_library::NAME,
     ash::ext::calibrated_timestamps::NAME,
     ash::ext::memory_budget::NAME,
     ash::khr::swapchain::NAME,
@@ -312,12 +314,16 @@ unsafe fn create_device(
     let mut v12 = vk::PhysicalDeviceVulkan12Features::default();
     let mut v13 = vk::PhysicalDeviceVulkan13Features::default();
     let mut robustness2 = vk::PhysicalDeviceRobustness2FeaturesEXT::default();
+    let mut library = vk::PhysicalDeviceGraphicsPipelineLibraryFeaturesEXT::default();
     let mut features = vk::PhysicalDeviceFeatures2::default()
         .push_next(&mut v11)
         .push_next(&mut v12)
         .push_next(&mut v13);
     if extensions.contains(ash::ext::robustness2::NAME) && !options.unchecked {
         features = features.push_next(&mut robustness2);
+    }
+    if extensions.contains(ash::ext::graphics_pipeline_library::NAME) {
+        features = features.push_next(&mut library);
     }
     // SAFETY: of this instance; the chain is live. What is offered is then what is asked for.
     unsafe { instance.get_physical_device_features2(physical, &mut features) };

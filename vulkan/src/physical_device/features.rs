@@ -349,6 +349,9 @@ fn supported(structure: vk::StructureType) -> Option<Flags> {
         }
 
         // Extensions.
+        T::PHYSICAL_DEVICE_GRAPHICS_PIPELINE_LIBRARY_FEATURES_EXT => {
+            flags!(PhysicalDeviceGraphicsPipelineLibraryFeaturesEXT { graphics_pipeline_library: vk::TRUE })
+        }
         T::PHYSICAL_DEVICE_ATTACHMENT_FEEDBACK_LOOP_LAYOUT_FEATURES_EXT => {
             flags!(PhysicalDeviceAttachmentFeedbackLoopLayoutFeaturesEXT { attachment_feedback_loop_layout: vk::TRUE })
         }

@@ -342,6 +342,15 @@ unsafe fn write(this: &PhysicalDevice, link: *mut vk::BaseOutStructure<'static>)
             }
 
             // Extensions.
+            T::PHYSICAL_DEVICE_GRAPHICS_PIPELINE_LIBRARY_PROPERTIES_EXT => {
+                // Linking compiles (`pipeline::graphics`); and the fragment shader alone says how its inputs
+                // are interpolated (graphics, 5.3).
+                entry::put(link, vk::PhysicalDeviceGraphicsPipelineLibraryPropertiesEXT {
+                    graphics_pipeline_library_fast_linking: vk::FALSE,
+                    graphics_pipeline_library_independent_interpolation_decoration: vk::TRUE,
+                    ..Default::default()
+                });
+            }
             T::PHYSICAL_DEVICE_CUSTOM_BORDER_COLOR_PROPERTIES_EXT => {
                 // The colour is part of a descriptor: there may be as many as there are samplers.
                 entry::put(link, vk::PhysicalDeviceCustomBorderColorPropertiesEXT {

@@ -55,14 +55,14 @@ pub(crate) use self::executable::{
     get_pipeline_executable_internal_representations, get_pipeline_executable_properties,
     get_pipeline_executable_statistics,
 };
-pub(crate) use self::graphics::{GraphicsPipeline, View, create_graphics_pipelines};
+pub(crate) use self::graphics::{GraphicsPipeline, Library, View, create_graphics_pipelines};
 pub(crate) use self::graphics_state::{
     MAX_VERTEX_BUFFERS, MAX_VIEWPORTS, State, StencilFace, primitive,
 };
 pub(crate) use self::own::own_shader;
 pub(crate) use self::store::Store;
 
-/// A pipeline of either kind.
+/// A pipeline of some kind, or a library of parts of one.
 #[allow(
     clippy::large_enum_variant,
     reason = "each is an allocation of its own, behind a handle"
@@ -70,6 +70,7 @@ pub(crate) use self::store::Store;
 pub(crate) enum Pipeline {
     Compute(ComputePipeline),
     Graphics(GraphicsPipeline),
+    Library(Library),
 }
 
 impl Object for Pipeline {
@@ -81,7 +82,7 @@ impl Pipeline {
     pub(crate) fn compute(&self) -> Option<&ComputePipeline> {
         match self {
             Pipeline::Compute(pipeline) => Some(pipeline),
-            Pipeline::Graphics(_) => None,
+            Pipeline::Graphics(_) | Pipeline::Library(_) => None,
         }
     }
 
@@ -89,7 +90,7 @@ impl Pipeline {
     pub(crate) fn graphics(&self) -> Option<&GraphicsPipeline> {
         match self {
             Pipeline::Graphics(pipeline) => Some(pipeline),
-            Pipeline::Compute(_) => None,
+            Pipeline::Compute(_) | Pipeline::Library(_) => None,
         }
     }
 
@@ -98,6 +99,7 @@ impl Pipeline {
         match self {
             Pipeline::Compute(pipeline) => std::slice::from_ref(&pipeline.executable),
             Pipeline::Graphics(pipeline) => &pipeline.executables,
+            Pipeline::Library(_) => &[],
         }
     }
 }

@@ -16,6 +16,7 @@ mod external;
 mod graphics_cache;
 mod image;
 mod indexing;
+mod library;
 mod memory;
 mod pipeline;
 mod present;
@@ -48,6 +49,7 @@ pub fn all() -> Vec<Scenario> {
         graphics_cache::SCENARIOS,
         image::SCENARIOS,
         indexing::SCENARIOS,
+        library::SCENARIOS,
         memory::SCENARIOS,
         pipeline::SCENARIOS,
         present::SCENARIOS,

@@ -6,13 +6,20 @@
 //! attributes are part of the shaders (isa-3, 4.6 and 5.1; HW). What a draw then writes is a record.
 //!
 //! ```text
-//! parts         what a pipeline is described by, in four parts
+//! parts         what a pipeline is described by, in four parts; libraries have some of them
 //!   vertex_input, pre_rasterization, fragment, output
 //! blend         what the fragment shader does with colours
 //! ```
 //!
 //! The fragment shader comes first: the vertex shader writes what it reads. Either is found or compiled
 //! as compute shaders are, and kept by itself.
+//!
+//! # Libraries
+//!
+//! A library (VK_EXT_graphics_pipeline_library) is the description of its parts, with its SPIR-V: what
+//! code a stage needs follows from the other parts, so there is none before they are linked. Linking is
+//! therefore not fast, and is not said to be (`graphicsPipelineLibraryFastLinking`), unless a cache has
+//! the shaders; and every linked pipeline is as good as one that was made whole.
 
 use std::sync::Arc;
 
@@ -121,7 +128,7 @@ impl GraphicsPipeline {
     ) -> VkResult<GraphicsPipeline> {
         let search = Search::new(device, None, info.flags);
         // SAFETY: the caller's promise.
-        let parts = unsafe { Parts::of(device, info)? };
+        let parts = unsafe { Parts::of(device, info, info.flags)? };
         GraphicsPipeline::build(search, device.host, &parts, &mut Feedback::default())
     }
 
@@ -207,6 +214,25 @@ impl GraphicsPipeline {
             vertex_info,
             fragment_info,
         })
+    }
+}
+
+/// Parts of pipelines, to be linked.
+pub(crate) struct Library(Box<Parts<'static>>);
+
+impl Library {
+    /// # Errors
+    /// [`vk::Result::PIPELINE_COMPILE_REQUIRED`] when a shader is only known by its identifier: whether
+    /// a cache has it depends on the parts that are linked, and then it would be too late to say so.
+    fn new(parts: Parts<'_>) -> VkResult<Library> {
+        if parts.modules().any(|module| module.words.is_empty()) {
+            return Err(vk::Result::PIPELINE_COMPILE_REQUIRED);
+        }
+        Ok(Library(Box::new(parts.into_owned())))
+    }
+
+    fn parts(&self) -> &Parts<'static> {
+        &self.0
     }
 }
 
@@ -385,8 +411,12 @@ pub(crate) unsafe extern "system" fn create_graphics_pipelines(
             let infos = entry::slice(infos, count);
             create_each(host, infos, pipelines, |info, flags, feedback| {
                 let search = Search::new(device, cache, flags);
-                let parts = Parts::of(device, info)?;
-                GraphicsPipeline::build(search, host, &parts, feedback).map(Pipeline::Graphics)
+                let parts = Parts::of(device, info, flags)?;
+                match flags.contains(vk::PipelineCreateFlags::LIBRARY_KHR) {
+                    true => Library::new(parts).map(Pipeline::Library),
+                    false => GraphicsPipeline::build(search, host, &parts, feedback)
+                        .map(Pipeline::Graphics),
+                }
             })
         }
     })

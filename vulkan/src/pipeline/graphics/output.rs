@@ -96,17 +96,47 @@ impl Output {
 
     /// Whether there is something for tests of depth or stencil.
     pub(super) fn has_depth_stencil(&self) -> bool {
-        [self.formats.depth, self.formats.stencil]
-            .iter()
-            .any(|format| *format != vk::Format::UNDEFINED)
+        has_depth_stencil(&self.formats)
     }
+}
+
+/// The views of a pipeline.
+///
+/// # Safety
+/// The structure is valid, but for formats.
+pub(super) unsafe fn view_mask(info: &vk::GraphicsPipelineCreateInfo<'_>) -> u32 {
+    type Rendering<'a> = vk::PipelineRenderingCreateInfo<'a>;
+    // SAFETY: the caller's promise.
+    unsafe {
+        if let Some(pass) = object::get_optional::<RenderPass>(info.render_pass) {
+            return pass.formats(info.subpass).view_mask;
+        }
+        entry::find::<Rendering<'_>>(info.p_next).map_or(0, |rendering| rendering.view_mask)
+    }
+}
+
+/// Whether a part without formats is for attachments of depth or stencil: a render pass says it, else it
+/// is not known yet.
+///
+/// # Safety
+/// The structure is valid, but for formats.
+pub(super) unsafe fn may_have_depth_stencil(info: &vk::GraphicsPipelineCreateInfo<'_>) -> bool {
+    // SAFETY: the caller's promise.
+    let pass = unsafe { object::get_optional::<RenderPass>(info.render_pass) };
+    pass.is_none_or(|pass| has_depth_stencil(&pass.formats(info.subpass)))
+}
+
+fn has_depth_stencil(formats: &AttachmentFormats) -> bool {
+    [formats.depth, formats.stencil]
+        .iter()
+        .any(|format| *format != vk::Format::UNDEFINED)
 }
 
 /// The formats of the attachments that a pipeline is for.
 ///
 /// # Safety
 /// The structure is valid.
-pub(super) unsafe fn formats(info: &vk::GraphicsPipelineCreateInfo<'_>) -> AttachmentFormats {
+unsafe fn formats(info: &vk::GraphicsPipelineCreateInfo<'_>) -> AttachmentFormats {
     type Rendering<'a> = vk::PipelineRenderingCreateInfo<'a>;
     // SAFETY: the caller's promise.
     unsafe {

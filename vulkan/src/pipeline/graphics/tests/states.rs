@@ -286,7 +286,7 @@ impl Random {
 fn check(device: &Device, cache: &PipelineCache, info: &Info) -> Result<(), TestCaseError> {
     let search = Search::new(device, Some(cache), vk::PipelineCreateFlags::empty());
     // SAFETY: a valid structure.
-    let parts = unsafe { Parts::of(device, info) }.expect("is offered");
+    let parts = unsafe { Parts::of(device, info, info.flags) }.expect("is offered");
     let (input, pre) = (parts.input.as_ref().unwrap(), parts.pre.as_ref().unwrap());
     let (fragment, output) = (parts.fragment.as_ref(), parts.output.as_ref().unwrap());
     let mut stages = Stages::new(input, pre, fragment, output).expect("is offered");
