@@ -39,6 +39,7 @@ const SHADERS: &[(&str, &str, &[&str])] = &[
     ),
     ("image_copy1", "image_copy", &["-DTYPE=uint8_t", "-DSIZE=1"]),
     ("query", "query", &[]),
+    ("draw_count", "draw_count", &[]),
     ("empty", "empty.frag", &[]),
     ("clear_vertex", "clear.vert", &[]),
     ("clear_vertex_layered", "clear.vert", &["-DLAYERED"]),

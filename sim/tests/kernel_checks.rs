@@ -1671,12 +1671,13 @@ fn render_commands() {
     row("32 KiB of tile", good, good, |c| c.sample_size_b = 32);
     row("33 KiB of tile", good, bad, |c| c.sample_size_b = 33);
     row("64 KiB of tile", good, bad, |c| c.sample_size_b = 64);
-    row("65 KiB of tile", bad, bad, |c| c.sample_size_b = 65);
-    row("64 KiB of tile with 4 samples", good, bad, |c| {
-        (c.samples, c.sample_size_b) = (4, 16)
+    row("128 KiB of tile", good, bad, |c| c.sample_size_b = 128);
+    row("129 KiB of tile", bad, bad, |c| c.sample_size_b = 129);
+    row("128 KiB of tile with 4 samples", good, bad, |c| {
+        (c.samples, c.sample_size_b) = (4, 32)
     });
-    row("68 KiB of tile with 4 samples", bad, bad, |c| {
-        (c.samples, c.sample_size_b) = (4, 17)
+    row("132 KiB of tile with 4 samples", bad, bad, |c| {
+        (c.samples, c.sample_size_b) = (4, 33)
     });
     row("32 KiB of small tile with 4 samples", good, good, |c| {
         (c.utile_width_px, c.utile_height_px) = (16, 16);

@@ -118,10 +118,6 @@ macro_rules! ignored {
 
 #[rustfmt::skip]
 ignored! {
-    /// vkCmdDrawIndirectCount.
-    cmd_draw_indirect_count = "vkCmdDrawIndirectCount" (vk::CommandBuffer, vk::Buffer, vk::DeviceSize, vk::Buffer, vk::DeviceSize, u32, u32);
-    /// vkCmdDrawIndexedIndirectCount.
-    cmd_draw_indexed_indirect_count = "vkCmdDrawIndexedIndirectCount" (vk::CommandBuffer, vk::Buffer, vk::DeviceSize, vk::Buffer, vk::DeviceSize, u32, u32);
     /// vkCmdSetLogicOpEXT: its feature is off, logic operations are in shader code.
     cmd_set_logic_op = "vkCmdSetLogicOpEXT" (vk::CommandBuffer, vk::LogicOp);
     /// vkCmdSetLineStippleEXT: no line is stippled.

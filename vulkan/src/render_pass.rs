@@ -4,7 +4,8 @@
 //! Every subpass becomes an instance of rendering of its own, between which attachments lie in memory. So
 //! input attachments are textures like any other, preserved attachments need nothing, and dependencies
 //! between subpasses are the barrier that follows every command. The first use of an attachment takes
-//! its load operation and the last its store operation; between them it is stored and loaded.
+//! its load operation and the last its store operation; between them it is stored and loaded. With
+//! multiview each view of an attachment has a first use of its own (Vulkan 1.3, 8.1).
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -97,9 +98,9 @@ pub(crate) struct Begin<'a> {
 
 /// What a subpass becomes.
 pub(crate) struct Instances {
-    /// Before the subpass, an instance without draws: for attachments that the subpass resolves to in
-    /// part only, and that are to be cleared.
-    pub(crate) clears: Option<Rendering>,
+    /// Before the subpass, instances without draws: for attachments that are to be cleared and that the
+    /// subpass resolves to in part only, or of which it uses some views for the first time.
+    pub(crate) clears: ArrayVec<Rendering, { MAX_COLOUR + 2 }>,
     pub(crate) subpass: Rendering,
 }
 
@@ -109,15 +110,21 @@ fn refuse(why: &dyn std::fmt::Display, result: vk::Result) -> vk::Result {
 }
 
 impl Attachment {
-    /// The operations of a subpass that renders to it, of stencil or of the others.
-    fn ops(&self, subpass: u32, is_stencil: bool) -> Ops {
-        let own = match is_stencil {
+    fn own_ops(&self, is_stencil: bool) -> Ops {
+        match is_stencil {
             true => self.stencil_ops,
             false => self.ops,
-        };
+        }
+    }
+
+    /// The operations of a subpass that renders to it, of stencil or of the others. `is_fresh`: all views are
+    /// used for the first time.
+    fn ops(&self, subpass: u32, is_fresh: bool, is_stencil: bool) -> Ops {
+        let own = self.own_ops(is_stencil);
         let (first, last) = self.uses.unwrap_or((subpass, subpass));
+        let is_cleared = own.load == vk::AttachmentLoadOp::CLEAR && is_fresh;
         Ops {
-            load: match subpass == first {
+            load: match subpass == first || is_cleared {
                 true => own.load,
                 false => vk::AttachmentLoadOp::LOAD,
             },
@@ -130,6 +137,22 @@ impl Attachment {
 
     fn has(&self, aspect: vk::ImageAspectFlags) -> bool {
         format::aspects(self.format).contains(aspect)
+    }
+}
+
+impl Subpass {
+    /// Its views; one that is none without multiview.
+    fn views(&self) -> u32 {
+        self.view_mask.max(1)
+    }
+
+    /// Whether it renders or resolves to an attachment.
+    fn writes(&self, number: u32) -> bool {
+        let number = Some(number);
+        let mut colour = self.colour.iter();
+        colour.any(|colour| colour.attachment == number || colour.resolve == number)
+            || self.depth_stencil == number
+            || self.resolve.map(|resolve| resolve.attachment) == number
     }
 }
 
@@ -368,6 +391,25 @@ impl RenderPass {
         })
     }
 
+    /// The views of an attachment that a subpass uses for the first time. (If a subpass before it has it as an
+    /// input attachment only, it is not cleared: VUID-VkSubpassDescription-loadOp-00846.)
+    fn fresh(&self, number: u32, subpass: u32) -> u32 {
+        let before = self.subpasses.iter().take(subpass as usize);
+        let used = before
+            .filter(|subpass| subpass.writes(number))
+            .fold(0, |views, subpass| views | subpass.views());
+        let own = self.subpasses.get(subpass as usize);
+        own.map_or(0, Subpass::views) & !used
+    }
+
+    /// The operations of a subpass on an attachment that it renders to.
+    fn ops(&self, number: Option<u32>, subpass: u32, is_stencil: bool) -> Option<Ops> {
+        let attachment = self.attachment(number)?;
+        let own = self.subpasses.get(subpass as usize)?;
+        let is_fresh = self.fresh(number?, subpass) == own.views();
+        Some(attachment.ops(subpass, is_fresh, is_stencil))
+    }
+
     fn view(&self, number: Option<u32>, begin: &Begin<'_>) -> Option<NonNull<ImageView>> {
         begin.views.get(number? as usize).copied()
     }
@@ -377,10 +419,9 @@ impl RenderPass {
         &self,
         number: Option<u32>,
         begin: &Begin<'_>,
-        ops: impl FnOnce(&Attachment) -> Ops,
+        ops: Ops,
         resolve: Option<Resolve>,
     ) -> Option<Target> {
-        let ops = ops(self.attachment(number)?);
         Some(Target {
             view: self.view(number, begin)?,
             load: ops.load,
@@ -403,12 +444,8 @@ impl RenderPass {
                     view,
                     mode: colour_mode(attachment.format),
                 });
-            self.target(
-                colour.attachment,
-                begin,
-                |attachment| attachment.ops(number, false),
-                resolve,
-            )
+            let ops = self.ops(colour.attachment, number, false)?;
+            self.target(colour.attachment, begin, ops, resolve)
         });
         let aspect = |aspect| {
             let attachment = self.attachment(subpass.depth_stencil)?;
@@ -422,7 +459,7 @@ impl RenderPass {
                     mode: self.resolve_mode(resolve, aspect)?,
                 })
             });
-            let ops = |attachment: &Attachment| attachment.ops(number, is_stencil);
+            let ops = self.ops(subpass.depth_stencil, number, is_stencil)?;
             self.target(subpass.depth_stencil, begin, ops, resolve)
         };
         Rendering {
@@ -449,36 +486,76 @@ impl RenderPass {
         (has && mode != vk::ResolveModeFlags::NONE).then_some(mode)
     }
 
-    /// The load operation of an attachment that is first used as what depth and stencil are resolved to,
-    /// as far as the resolve does not write it: modes may leave out one of the two.
-    fn clears(&self, number: u32, subpass: &Subpass, begin: &Begin<'_>) -> Option<Rendering> {
-        let resolve = subpass.resolve?;
-        let to = self.attachment(Some(resolve.attachment))?;
-        let aspect = |aspect| {
-            let is_stencil = aspect == vk::ImageAspectFlags::STENCIL;
-            let is_cleared =
-                to.has(aspect) && to.ops(number, is_stencil).load == vk::AttachmentLoadOp::CLEAR;
-            if !is_cleared || self.resolve_mode(resolve, aspect).is_some() {
-                return None;
-            }
-            let ops = |_: &Attachment| Ops {
-                load: vk::AttachmentLoadOp::CLEAR,
-                store: vk::AttachmentStoreOp::STORE,
-            };
-            self.target(Some(resolve.attachment), begin, ops, None)
+    /// The clears that neither the subpass's own load operations nor its resolves do: of views that it uses
+    /// for the first time beside others, and of what depth and stencil are resolved to as far as the resolve
+    /// does not write it.
+    fn clears(
+        &self,
+        number: u32,
+        subpass: &Subpass,
+        begin: &Begin<'_>,
+    ) -> ArrayVec<Rendering, { MAX_COLOUR + 2 }> {
+        const OPS: Ops = Ops {
+            load: vk::AttachmentLoadOp::CLEAR,
+            store: vk::AttachmentStoreOp::STORE,
         };
-        let (depth, stencil) = (
-            aspect(vk::ImageAspectFlags::DEPTH),
-            aspect(vk::ImageAspectFlags::STENCIL),
-        );
-        (depth.is_some() || stencil.is_some()).then(|| Rendering {
+        let nothing = |views| Rendering {
             area: begin.area,
             layers: begin.layers,
-            view_mask: subpass.view_mask,
+            view_mask: views & subpass.view_mask,
             colour: ArrayVec::new(),
-            depth,
-            stencil,
-        })
+            depth: None,
+            stencil: None,
+        };
+        let is_cleared = |to: u32, is_stencil| {
+            let attachment = self.attachment(Some(to));
+            attachment.is_some_and(|attachment| {
+                attachment.own_ops(is_stencil).load == vk::AttachmentLoadOp::CLEAR
+            })
+        };
+        // Those among others.
+        let some = |to: u32| Some(self.fresh(to, number)).filter(|fresh| *fresh != subpass.views());
+        let mut all = ArrayVec::new();
+        for to in subpass.colour.iter().filter_map(|colour| colour.attachment) {
+            let views = some(to).unwrap_or(0);
+            if views != 0 && is_cleared(to, false) {
+                let mut rendering = nothing(views);
+                let target = self.target(Some(to), begin, OPS, None);
+                rendering.colour.push(target);
+                all.push(rendering);
+            }
+        }
+        let mut add = |to: u32, views: u32, is_left_out: &dyn Fn(vk::ImageAspectFlags) -> bool| {
+            let aspect = |aspect| {
+                let is_stencil = aspect == vk::ImageAspectFlags::STENCIL;
+                let has = self.attachment(Some(to))?.has(aspect);
+                if !has || !is_cleared(to, is_stencil) || is_left_out(aspect) {
+                    return None;
+                }
+                self.target(Some(to), begin, OPS, None)
+            };
+            let (depth, stencil) = (
+                aspect(vk::ImageAspectFlags::DEPTH),
+                aspect(vk::ImageAspectFlags::STENCIL),
+            );
+            if views != 0 && (depth.is_some() || stencil.is_some()) {
+                all.push(Rendering {
+                    depth,
+                    stencil,
+                    ..nothing(views)
+                });
+            }
+        };
+        if let Some(to) = subpass.depth_stencil {
+            add(to, some(to).unwrap_or(0), &|_| false);
+        }
+        if let Some(resolve) = subpass.resolve {
+            let fresh = self.fresh(resolve.attachment, number);
+            add(resolve.attachment, fresh, &|aspect| {
+                self.resolve_mode(resolve, aspect).is_some()
+            });
+        }
+        all
     }
 }
 

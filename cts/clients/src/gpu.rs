@@ -13,7 +13,8 @@ use crate::outcome::Skip;
 const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 
 /// Device extensions that scenarios use where they are offered.
-const EXTENSIONS: [&CStr; 11] = [
+const EXTENSIONS: [&CStr; 12] = [
+    ash::ext::multi_draw::NAME,
     ash::khr::push_descriptor::NAME,
     ash::ext::robustness2::NAME,
     ash::khr::external_memory_fd::NAME,
@@ -315,6 +316,7 @@ unsafe fn create_device(
     let mut v13 = vk::PhysicalDeviceVulkan13Features::default();
     let mut robustness2 = vk::PhysicalDeviceRobustness2FeaturesEXT::default();
     let mut library = vk::PhysicalDeviceGraphicsPipelineLibraryFeaturesEXT::default();
+    let mut multi_draw = vk::PhysicalDeviceMultiDrawFeaturesEXT::default();
     let mut features = vk::PhysicalDeviceFeatures2::default()
         .push_next(&mut v11)
         .push_next(&mut v12)
@@ -324,6 +326,9 @@ unsafe fn create_device(
     }
     if extensions.contains(ash::ext::graphics_pipeline_library::NAME) {
         features = features.push_next(&mut library);
+    }
+    if extensions.contains(ash::ext::multi_draw::NAME) {
+        features = features.push_next(&mut multi_draw);
     }
     // SAFETY: of this instance; the chain is live. What is offered is then what is asked for.
     unsafe { instance.get_physical_device_features2(physical, &mut features) };

@@ -459,7 +459,7 @@ impl CommandBuffer {
     }
 
     /// The index buffer's part that a draw may read.
-    fn indices(&self, first: u32, count: Option<u32>) -> VkResult<Option<Indices>> {
+    pub(super) fn indices(&self, first: u32, count: Option<u32>) -> VkResult<Option<Indices>> {
         let Some(buffer) = self.drawing.index_buffer else {
             debug::error(&"an indexed draw without an index buffer");
             return Ok(None);

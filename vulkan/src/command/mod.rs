@@ -12,6 +12,8 @@
 //! root      root records and launch programs of graphics stages
 //! render    render passes, from their beginning to their command
 //! draw      draws and their fixed-function state
+//! multi_draw  several draws of one command
+//! draw_count  indirect draws whose number lies in memory
 //! dynamic   what commands set of it, vertex and index buffers
 //! dispatch  root records, launch programs, launches
 //! transfer  copies and fills of buffers, by the driver's own shaders
@@ -37,9 +39,11 @@ mod chunk;
 mod clear;
 mod dispatch;
 mod draw;
+mod draw_count;
 mod dynamic;
 mod execute;
 mod image_transfer;
+mod multi_draw;
 mod order;
 mod pool;
 mod query;
@@ -67,9 +71,11 @@ pub(crate) mod entries {
     pub(crate) use super::draw::{
         cmd_draw, cmd_draw_indexed, cmd_draw_indexed_indirect, cmd_draw_indirect,
     };
+    pub(crate) use super::draw_count::{cmd_draw_indexed_indirect_count, cmd_draw_indirect_count};
     pub(crate) use super::dynamic::*;
     pub(crate) use super::execute::*;
     pub(crate) use super::image_transfer::*;
+    pub(crate) use super::multi_draw::{cmd_draw_multi, cmd_draw_multi_indexed};
     pub(crate) use super::order::*;
     pub(crate) use super::pool::*;
     pub(crate) use super::query::*;

@@ -140,6 +140,8 @@ impl CommandBuffer {
             return Ok(());
         };
         pass.write(Record::Terminate)?;
+        // What draws had copied for them comes first.
+        self.cut(None)?;
         let render = self.render_command(&pass)?;
         let mut stamps = pass.stamps.iter();
         push(
@@ -238,7 +240,8 @@ impl CommandBuffer {
         let colour = || pass.rendering.colour.iter().enumerate();
         let fill = |target: &Target| match target.load {
             vk::AttachmentLoadOp::CLEAR if whole => Some(Fill::Clear),
-            vk::AttachmentLoadOp::DONT_CARE | vk::AttachmentLoadOp::NONE_EXT if whole => None,
+            vk::AttachmentLoadOp::DONT_CARE if whole => None,
+            // Without an operation, too: what is not drawn to keeps its contents.
             _ => Some(Fill::Load),
         };
         let mut background = [None; MAX_COLOUR];
@@ -312,8 +315,12 @@ impl CommandBuffer {
             None => Surface::default(),
             Some(target) => Surface {
                 // What is not rendered keeps its contents.
-                load: target.load == vk::AttachmentLoadOp::LOAD || !whole,
-                store: target.store == vk::AttachmentStoreOp::STORE || !whole,
+                load: !whole
+                    || matches!(
+                        target.load,
+                        vk::AttachmentLoadOp::LOAD | vk::AttachmentLoadOp::NONE_EXT
+                    ),
+                store: is_stored(target) || !whole,
                 ..Surface::default()
             },
         };
@@ -322,10 +329,8 @@ impl CommandBuffer {
             stencil: surface(&rendering.stencil),
             format: DepthFormat::Float32,
         };
-        let cleared = |target: &Target| {
-            target.load == vk::AttachmentLoadOp::CLEAR
-                && target.store == vk::AttachmentStoreOp::STORE
-        };
+        let cleared =
+            |target: &Target| target.load == vk::AttachmentLoadOp::CLEAR && is_stored(target);
         if let Some(target) = &rendering.depth {
             let view = target.view();
             render.depth = zls_buffer(view, vk::ImageAspectFlags::DEPTH, pass.layers)?;
@@ -423,6 +428,11 @@ impl CommandBuffer {
             },
         )
     }
+}
+
+/// Whether what was rendered goes to memory: resolves read it there, whatever becomes of it then.
+fn is_stored(target: &Target) -> bool {
+    target.store == vk::AttachmentStoreOp::STORE || target.resolve.is_some()
 }
 
 /// Where a depth or stencil attachment lies.

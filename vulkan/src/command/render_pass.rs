@@ -207,7 +207,7 @@ impl CommandBuffer {
             ));
             return Err(vk::Result::ERROR_UNKNOWN);
         };
-        if let Some(clears) = instances.clears {
+        for clears in instances.clears {
             self.begin_rendering(clears)?;
             self.end_rendering()?;
         }
@@ -321,4 +321,19 @@ pub(crate) unsafe extern "system" fn cmd_begin_rendering(
 pub(crate) unsafe extern "system" fn cmd_end_rendering(buffer: vk::CommandBuffer) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe { record("vkCmdEndRendering", buffer, CommandBuffer::end_rendering) };
+}
+
+/// vkCmdSetRenderingAttachmentLocationsKHR: pipelines say the same, and are compiled for it.
+pub(crate) unsafe extern "system" fn cmd_set_rendering_attachment_locations(
+    _buffer: vk::CommandBuffer,
+    _info: *const vk::RenderingAttachmentLocationInfoKHR<'_>,
+) {
+}
+
+/// vkCmdSetRenderingInputAttachmentIndicesKHR: input attachments are read through their descriptors, after
+/// the barrier that ends one command and begins the next.
+pub(crate) unsafe extern "system" fn cmd_set_rendering_input_attachment_indices(
+    _buffer: vk::CommandBuffer,
+    _info: *const vk::RenderingInputAttachmentIndexInfoKHR<'_>,
+) {
 }

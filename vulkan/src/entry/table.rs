@@ -80,6 +80,9 @@ const DYNAMIC_RENDERING: &[Provider] = &[extension("VK_KHR_dynamic_rendering")];
 const EXTENDED_DYNAMIC_STATE: &[Provider] = &[extension("VK_EXT_extended_dynamic_state")];
 const EXTENDED_DYNAMIC_STATE2: &[Provider] = &[extension("VK_EXT_extended_dynamic_state2")];
 const COPY_COMMANDS2: &[Provider] = &[extension("VK_KHR_copy_commands2")];
+const DRAW_INDIRECT_COUNT: &[Provider] = &[extension("VK_KHR_draw_indirect_count")];
+const LOCAL_READ: &[Provider] = &[extension("VK_KHR_dynamic_rendering_local_read")];
+const MULTI_DRAW: &[Provider] = &[extension("VK_EXT_multi_draw")];
 const DEBUG_UTILS: &[Provider] = &[extension("VK_EXT_debug_utils")];
 const DEVICE_GROUP: &[Provider] = &[extension("VK_KHR_device_group")];
 const DEVICE_GROUP_CREATION: &[Provider] = &[extension("VK_KHR_device_group_creation")];
@@ -200,6 +203,8 @@ pub static COMMANDS: &[Command] = {
         command("vkCmdBeginRendering", Device, V1_3, erase::<vk::PFN_vkCmdBeginRendering>(command_buffer::cmd_begin_rendering)),
         command("vkCmdBeginRenderingKHR", Device, DYNAMIC_RENDERING, erase::<vk::PFN_vkCmdBeginRendering>(command_buffer::cmd_begin_rendering)),
         command("vkCmdEndRendering", Device, V1_3, erase::<vk::PFN_vkCmdEndRendering>(command_buffer::cmd_end_rendering)),
+        command("vkCmdSetRenderingAttachmentLocationsKHR", Device, LOCAL_READ, erase::<vk::PFN_vkCmdSetRenderingAttachmentLocationsKHR>(command_buffer::cmd_set_rendering_attachment_locations)),
+        command("vkCmdSetRenderingInputAttachmentIndicesKHR", Device, LOCAL_READ, erase::<vk::PFN_vkCmdSetRenderingInputAttachmentIndicesKHR>(command_buffer::cmd_set_rendering_input_attachment_indices)),
         command("vkCmdEndRenderingKHR", Device, DYNAMIC_RENDERING, erase::<vk::PFN_vkCmdEndRendering>(command_buffer::cmd_end_rendering)),
         // command/blit.rs
         command("vkCmdBlitImage", Device, V1_0, erase::<vk::PFN_vkCmdBlitImage>(command_buffer::cmd_blit_image)),
@@ -253,14 +258,18 @@ pub static COMMANDS: &[Command] = {
         command("vkCmdDrawIndexed", Device, V1_0, erase::<vk::PFN_vkCmdDrawIndexed>(command_buffer::cmd_draw_indexed)),
         command("vkCmdDrawIndirect", Device, V1_0, erase::<vk::PFN_vkCmdDrawIndirect>(command_buffer::cmd_draw_indirect)),
         command("vkCmdDrawIndexedIndirect", Device, V1_0, erase::<vk::PFN_vkCmdDrawIndexedIndirect>(command_buffer::cmd_draw_indexed_indirect)),
+        command("vkCmdDrawMultiEXT", Device, MULTI_DRAW, erase::<vk::PFN_vkCmdDrawMultiEXT>(command_buffer::cmd_draw_multi)),
+        command("vkCmdDrawMultiIndexedEXT", Device, MULTI_DRAW, erase::<vk::PFN_vkCmdDrawMultiIndexedEXT>(command_buffer::cmd_draw_multi_indexed)),
         command("vkCmdCopyImage", Device, V1_0, erase::<vk::PFN_vkCmdCopyImage>(command_buffer::cmd_copy_image)),
         command("vkCmdCopyBufferToImage", Device, V1_0, erase::<vk::PFN_vkCmdCopyBufferToImage>(command_buffer::cmd_copy_buffer_to_image)),
         command("vkCmdCopyImageToBuffer", Device, V1_0, erase::<vk::PFN_vkCmdCopyImageToBuffer>(command_buffer::cmd_copy_image_to_buffer)),
         command("vkCmdClearColorImage", Device, V1_0, erase::<vk::PFN_vkCmdClearColorImage>(command_buffer::cmd_clear_color_image)),
         command("vkCmdClearDepthStencilImage", Device, V1_0, erase::<vk::PFN_vkCmdClearDepthStencilImage>(command_buffer::cmd_clear_depth_stencil_image)),
         command("vkCmdClearAttachments", Device, V1_0, erase::<vk::PFN_vkCmdClearAttachments>(command_buffer::cmd_clear_attachments)),
-        command("vkCmdDrawIndirectCount", Device, V1_2, erase::<vk::PFN_vkCmdDrawIndirectCount>(graphics::cmd_draw_indirect_count)),
-        command("vkCmdDrawIndexedIndirectCount", Device, V1_2, erase::<vk::PFN_vkCmdDrawIndexedIndirectCount>(graphics::cmd_draw_indexed_indirect_count)),
+        command("vkCmdDrawIndirectCount", Device, V1_2, erase::<vk::PFN_vkCmdDrawIndirectCount>(command_buffer::cmd_draw_indirect_count)),
+        command("vkCmdDrawIndexedIndirectCount", Device, V1_2, erase::<vk::PFN_vkCmdDrawIndexedIndirectCount>(command_buffer::cmd_draw_indexed_indirect_count)),
+        command("vkCmdDrawIndirectCountKHR", Device, DRAW_INDIRECT_COUNT, erase::<vk::PFN_vkCmdDrawIndirectCount>(command_buffer::cmd_draw_indirect_count)),
+        command("vkCmdDrawIndexedIndirectCountKHR", Device, DRAW_INDIRECT_COUNT, erase::<vk::PFN_vkCmdDrawIndexedIndirectCount>(command_buffer::cmd_draw_indexed_indirect_count)),
         command("vkCmdCopyImage2", Device, V1_3, erase::<vk::PFN_vkCmdCopyImage2>(command_buffer::cmd_copy_image2)),
         command("vkCmdCopyBufferToImage2", Device, V1_3, erase::<vk::PFN_vkCmdCopyBufferToImage2>(command_buffer::cmd_copy_buffer_to_image2)),
         command("vkCmdCopyImageToBuffer2", Device, V1_3, erase::<vk::PFN_vkCmdCopyImageToBuffer2>(command_buffer::cmd_copy_image_to_buffer2)),

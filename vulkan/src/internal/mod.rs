@@ -31,6 +31,8 @@ pub(crate) enum Kind {
     Fill4,
     /// Copies results of queries.
     Query,
+    /// Copies arguments of draws, as many as memory says.
+    DrawCount,
     /// Copies 16-byte elements of images.
     ImageCopy16,
     /// Copies 8-byte elements of images.
@@ -67,7 +69,7 @@ pub(crate) const SAMPLED: BindingLayout = BindingLayout {
 };
 
 impl Kind {
-    const COUNT: usize = 17;
+    const COUNT: usize = 18;
 
     const fn spirv(self) -> &'static [u8] {
         match self {
@@ -77,6 +79,7 @@ impl Kind {
             Kind::Fill16 => include_bytes!(concat!(env!("OUT_DIR"), "/fill16.spv")),
             Kind::Fill4 => include_bytes!(concat!(env!("OUT_DIR"), "/fill4.spv")),
             Kind::Query => include_bytes!(concat!(env!("OUT_DIR"), "/query.spv")),
+            Kind::DrawCount => include_bytes!(concat!(env!("OUT_DIR"), "/draw_count.spv")),
             Kind::ImageCopy16 => include_bytes!(concat!(env!("OUT_DIR"), "/image_copy16.spv")),
             Kind::ImageCopy8 => include_bytes!(concat!(env!("OUT_DIR"), "/image_copy8.spv")),
             Kind::ImageCopy4 => include_bytes!(concat!(env!("OUT_DIR"), "/image_copy4.spv")),
@@ -115,6 +118,9 @@ pub(crate) const WORKGROUP: u64 = 256;
 pub(crate) const IMAGE_WORKGROUP: [u32; 2] = [32, 8];
 /// Threads of a workgroup of the query shader.
 pub(crate) const QUERY_WORKGROUP: u32 = 64;
+
+/// Threads of a workgroup of the shader that counts draws.
+pub(crate) const COUNT_WORKGROUP: u32 = 64;
 
 /// The shaders of a device.
 pub(crate) struct Internal {

@@ -73,6 +73,7 @@ fn vulkan11() -> vk::PhysicalDeviceVulkan11Features<'static> {
 
 fn vulkan12() -> vk::PhysicalDeviceVulkan12Features<'static> {
     vk::PhysicalDeviceVulkan12Features {
+        draw_indirect_count: vk::TRUE,
         storage_buffer8_bit_access: vk::TRUE,
         uniform_and_storage_buffer8_bit_access: vk::TRUE,
         storage_push_constant8: vk::TRUE,
@@ -364,6 +365,9 @@ fn supported(structure: vk::StructureType) -> Option<Flags> {
         T::PHYSICAL_DEVICE_DEPTH_CLIP_ENABLE_FEATURES_EXT => {
             flags!(PhysicalDeviceDepthClipEnableFeaturesEXT { depth_clip_enable: vk::TRUE })
         }
+        T::PHYSICAL_DEVICE_DYNAMIC_RENDERING_LOCAL_READ_FEATURES_KHR => {
+            flags!(PhysicalDeviceDynamicRenderingLocalReadFeaturesKHR { dynamic_rendering_local_read: vk::TRUE })
+        }
         T::PHYSICAL_DEVICE_EXTENDED_DYNAMIC_STATE_FEATURES_EXT => {
             flags!(PhysicalDeviceExtendedDynamicStateFeaturesEXT { extended_dynamic_state: vk::TRUE })
         }
@@ -377,6 +381,9 @@ fn supported(structure: vk::StructureType) -> Option<Flags> {
         // Rectangles are what lines of several samples are, but not those of one; there are no stipples.
         T::PHYSICAL_DEVICE_LINE_RASTERIZATION_FEATURES_KHR => {
             flags!(PhysicalDeviceLineRasterizationFeaturesKHR { bresenham_lines: vk::TRUE })
+        }
+        T::PHYSICAL_DEVICE_MULTI_DRAW_FEATURES_EXT => {
+            flags!(PhysicalDeviceMultiDrawFeaturesEXT { multi_draw: vk::TRUE })
         }
         T::PHYSICAL_DEVICE_NON_SEAMLESS_CUBE_MAP_FEATURES_EXT => {
             flags!(PhysicalDeviceNonSeamlessCubeMapFeaturesEXT { non_seamless_cube_map: vk::TRUE })

@@ -9,6 +9,13 @@ use super::{PhysicalDevice, identity, limits};
 use crate::entry;
 use crate::object;
 
+/// How depth and stencil are resolved, either of them.
+const RESOLVES: vk::ResolveModeFlags = vk::ResolveModeFlags::from_raw(
+    vk::ResolveModeFlags::SAMPLE_ZERO.as_raw()
+        | vk::ResolveModeFlags::MIN.as_raw()
+        | vk::ResolveModeFlags::MAX.as_raw(),
+);
+
 fn vulkan10(this: &PhysicalDevice) -> vk::PhysicalDeviceProperties {
     let mut properties = vk::PhysicalDeviceProperties {
         limits: limits::limits(),
@@ -89,8 +96,11 @@ fn vulkan12() -> vk::PhysicalDeviceVulkan12Properties<'static> {
         max_descriptor_set_update_after_bind_sampled_images: LEAST,
         max_descriptor_set_update_after_bind_storage_images: LEAST,
         max_descriptor_set_update_after_bind_input_attachments: LEAST,
-        supported_depth_resolve_modes: vk::ResolveModeFlags::SAMPLE_ZERO,
-        supported_stencil_resolve_modes: vk::ResolveModeFlags::SAMPLE_ZERO,
+        // The driver's own shader resolves, each aspect by itself; integers have no average.
+        supported_depth_resolve_modes: RESOLVES | vk::ResolveModeFlags::AVERAGE,
+        supported_stencil_resolve_modes: RESOLVES,
+        independent_resolve_none: vk::TRUE,
+        independent_resolve: vk::TRUE,
         max_timeline_semaphore_value_difference: u64::MAX,
         framebuffer_integer_color_sample_counts: vk::SampleCountFlags::TYPE_1,
         ..Default::default()
@@ -361,6 +371,13 @@ unsafe fn write(this: &PhysicalDevice, link: *mut vk::BaseOutStructure<'static>)
             T::PHYSICAL_DEVICE_LINE_RASTERIZATION_PROPERTIES_KHR => {
                 entry::put(link, vk::PhysicalDeviceLineRasterizationPropertiesKHR {
                     line_sub_pixel_precision_bits: v10.limits.sub_pixel_precision_bits,
+                    ..Default::default()
+                });
+            }
+            T::PHYSICAL_DEVICE_MULTI_DRAW_PROPERTIES_EXT => {
+                // Each draw is a record of its own.
+                entry::put(link, vk::PhysicalDeviceMultiDrawPropertiesEXT {
+                    max_multi_draw_count: 1 << 16,
                     ..Default::default()
                 });
             }

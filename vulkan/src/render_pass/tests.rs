@@ -246,7 +246,7 @@ fn one_subpass_takes_the_operations_as_they_are() {
     };
     let pass = pass(&attachments, &[sub]).expect("a pass");
     let made = instances(&pass, 0);
-    assert!(made.clears.is_none());
+    assert!(made.clears.is_empty());
     assert_eq!(colours(&pass, 0), [None, Some((0, CLEAR, STORE, None))]);
     assert_eq!(tell(&made.subpass.depth), Some((1, CLEAR, LOSE, None)));
     assert_eq!(tell(&made.subpass.stencil), Some((1, LOAD, STORE, None)));
@@ -350,7 +350,7 @@ fn what_a_resolve_leaves_out_is_cleared_before() {
     let (min, max) = (vk::ResolveModeFlags::MIN, vk::ResolveModeFlags::MAX);
     let of_both = pass(&attachments, &[sub(min, max)]).expect("a pass");
     let made = instances(&of_both, 0);
-    assert!(made.clears.is_none());
+    assert!(made.clears.is_empty());
     let told = |to| Some((0, CLEAR, LOSE, to));
     assert_eq!(tell(&made.subpass.depth), told(Some((1, min))));
     assert_eq!(tell(&made.subpass.stencil), told(Some((1, max))));
@@ -359,7 +359,9 @@ fn what_a_resolve_leaves_out_is_cleared_before() {
     let made = instances(&of_stencil, 0);
     assert_eq!(tell(&made.subpass.depth), told(None));
     assert_eq!(tell(&made.subpass.stencil), told(Some((1, max))));
-    let before = made.clears.expect("clears");
+    let [before] = &made.clears[..] else {
+        panic!("{} clears", made.clears.len());
+    };
     assert_eq!(tell(&before.depth), Some((1, CLEAR, STORE, None)));
     assert_eq!(tell(&before.stencil), None);
     assert!(before.colour.is_empty());
@@ -370,7 +372,47 @@ fn what_a_resolve_leaves_out_is_cleared_before() {
         ..Sub::default()
     };
     let later = pass(&attachments, &[first, sub(NO, max)]).expect("a pass");
-    assert!(instances(&later, 1).clears.is_none());
+    assert!(instances(&later, 1).clears.is_empty());
+}
+
+/// Each view has a first use of its own.
+#[test]
+fn views_are_cleared_when_they_are_first_used() {
+    let attachments = [
+        colour(CLEAR, STORE),
+        described(DEPTH_STENCIL, (LOAD, STORE), (CLEAR, STORE)),
+    ];
+    let sub = |view_mask| Sub {
+        colour: vec![0],
+        depth_stencil: Some(1),
+        view_mask,
+        ..Sub::default()
+    };
+    let subs = [sub(0b0011), sub(0b0110), sub(0b1000), sub(0b1001)];
+    let pass = pass(&attachments, &subs).expect("a pass");
+    for (subpass, load, cleared) in [
+        (0, CLEAR, 0),
+        (1, LOAD, 0b0100),
+        (2, CLEAR, 0),
+        (3, LOAD, 0),
+    ] {
+        let made = instances(&pass, subpass);
+        let told = made.subpass.colour.iter().map(tell).collect::<Vec<_>>();
+        assert_eq!(told, [Some((0, load, STORE, None))], "{subpass}");
+        assert_eq!(tell(&made.subpass.stencil), Some((1, load, STORE, None)));
+        assert_eq!(tell(&made.subpass.depth), Some((1, LOAD, STORE, None)));
+        if cleared == 0 {
+            assert!(made.clears.is_empty());
+            continue;
+        }
+        let [colour, stencil] = &made.clears[..] else {
+            panic!("{} clears", made.clears.len());
+        };
+        assert_eq!([colour.view_mask, stencil.view_mask], [cleared; 2]);
+        assert_eq!(tell(&colour.colour[0]), Some((0, CLEAR, STORE, None)));
+        assert_eq!(tell(&stencil.stencil), Some((1, CLEAR, STORE, None)));
+        assert_eq!(tell(&stencil.depth), None);
+    }
 }
 
 #[test]

@@ -148,14 +148,65 @@ fn shaders_for_each_sample() {
             }
         });
     }
+    // A number that nothing comes of asks for it, too (Vulkan 1.3, 25.7 "Sample Shading").
+    let unused = "layout(location = 0) out uint o;
+        void main() { gl_SampleID; o = uint(gl_FragCoord.x * 1000.0); }";
+    let places = |x: u32, _: u32, s: u8| x * 1000 + [375, 875, 125, 625][usize::from(s)];
+    each(Samples::Four, &Draw::new(COVER, unused), places);
     // Asked for by the pipeline.
     let plain =
         "layout(location = 0) out uint o; void main() { o = uint(gl_FragCoord.x * 1000.0); }";
     let mut draw = Draw::new(COVER, plain);
     draw.lowering.sample_shading = true;
-    each(Samples::Four, &draw, |x, _, s| {
-        x * 1000 + [375, 875, 125, 625][usize::from(s)]
-    });
+    each(Samples::Four, &draw, places);
+}
+
+/// An output that is not written has the value that its declaration gives it.
+#[test]
+fn outputs_have_initial_values() {
+    let text = "OpCapability Shader
+        OpMemoryModel Logical GLSL450
+        OpEntryPoint Fragment %main \"main\" %at %o
+        OpExecutionMode %main OriginUpperLeft
+        OpDecorate %at BuiltIn FragCoord
+        OpDecorate %o Location 0
+        %void = OpTypeVoid
+        %signature = OpTypeFunction %void
+        %bool = OpTypeBool
+        %float = OpTypeFloat 32
+        %vec4 = OpTypeVector %float 4
+        %uint = OpTypeInt 32 0
+        %in_vec4 = OpTypePointer Input %vec4
+        %in_float = OpTypePointer Input %float
+        %out_uint = OpTypePointer Output %uint
+        %at = OpVariable %in_vec4 Input
+        %zero = OpConstant %uint 0
+        %five = OpConstant %uint 5
+        %initial = OpConstant %uint 42
+        %o = OpVariable %out_uint Output %initial
+        %main = OpFunction %void None %signature
+        %entry = OpLabel
+        %px = OpAccessChain %in_float %at %zero
+        %fx = OpLoad %float %px
+        %x = OpConvertFToU %uint %fx
+        %low = OpULessThan %bool %x %five
+        OpSelectionMerge %end None
+        OpBranchConditional %low %write %end
+        %write = OpLabel
+        OpStore %o %x
+        OpBranch %end
+        %end = OpLabel
+        OpReturn
+        OpFunctionEnd";
+    for samples in ALL {
+        each(
+            samples,
+            &Draw::new(COVER, text),
+            |x, _, _| {
+                if x < 5 { x } else { 42 }
+            },
+        );
+    }
 }
 
 #[test]

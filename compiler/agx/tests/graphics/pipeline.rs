@@ -23,8 +23,11 @@ use mesa_nir::{
 
 use crate::studio::{Image2, Memory, Studio, gpu, program, words};
 
-/// A module from GLSL, by glslangValidator.
+/// A module from GLSL, by glslangValidator, or from SPIR-V's own text.
 pub(crate) fn spirv(stage: Stage, text: &str) -> Vec<u32> {
+    if text.starts_with("OpCapability") {
+        return mesa_nir::assemble(text).unwrap();
+    }
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let base = std::env::temp_dir().join(format!("agx-stage-{}-{number}", std::process::id()));

@@ -347,7 +347,7 @@ inline_everything(struct lowering *l)
    SETTLE(l, COPY_PROP, nir_copy_prop);
    SETTLE(l, DEREF, nir_opt_deref);
    nir_remove_non_entrypoints(l->shader); /* Which changes nothing that is left. */
-   PASS(l, nir_lower_variable_initializers, nir_var_shader_temp);
+   PASS(l, nir_lower_variable_initializers, nir_var_shader_temp | nir_var_shader_out);
    SETTLE(l, DEAD_CF, nir_opt_dead_cf);
    PASS(l, nir_lower_continue_constructs);
 }

@@ -605,7 +605,9 @@ apple9_lower_fragment(nir_shader *shader, const struct cortland_compute_lowering
    };
    check_lowering(l);
    const struct contents c = look(shader);
-   f.sampling.per_sample = l->samples > 1 && (c.per_sample || l->sample_shading);
+   /* A sample's number or place that nothing comes of asks for it, too (Vulkan 1.3, 25.7): the front end notes it. */
+   bool asks = c.per_sample || shader->info.fs.uses_sample_shading || l->sample_shading;
+   f.sampling.per_sample = l->samples > 1 && asks;
    if (f.early)
       f.info->flags |= CORTLAND_FRAGMENT_EARLY_TESTS;
    if (c.writes_memory)

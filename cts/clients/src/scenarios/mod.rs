@@ -21,6 +21,7 @@ mod memory;
 mod pipeline;
 mod present;
 mod query;
+mod resolves;
 mod robustness;
 mod semaphore;
 mod stages;
@@ -54,6 +55,7 @@ pub fn all() -> Vec<Scenario> {
         pipeline::SCENARIOS,
         present::SCENARIOS,
         query::SCENARIOS,
+        resolves::SCENARIOS,
         robustness::SCENARIOS,
         semaphore::SCENARIOS,
         stages::SCENARIOS,

@@ -15,6 +15,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     scenario("stages.fragment_depth", fragment_depth),
     scenario("stages.clip_distance", clip_distance),
     scenario("stages.indirect", indirect),
+    scenario("stages.multi_draw", multi_draw),
     scenario("stages.vertex_formats", vertex_formats),
 ];
 
@@ -160,6 +161,53 @@ unsafe fn indirect(s: &Scope<'_>) -> anyhow::Result<()> {
             device.cmd_draw_indexed_indirect(commands, parameters.handle, 0, 1, 0);
         } else {
             device.cmd_draw_indirect(commands, parameters.handle, 0, 1, 0);
+        }
+        picture.end(name)?;
+    }
+    Ok(())
+}
+
+/// Several draws of one command, with a stride, an empty one among them, and offsets of their own or one
+/// for all; the shader sees which draw it is of.
+unsafe fn multi_draw(s: &Scope<'_>) -> anyhow::Result<()> {
+    s.gpu.needs(ash::ext::multi_draw::NAME)?;
+    let commands_of = ash::ext::multi_draw::Device::new(&s.gpu.instance, s.device());
+    // Four vertices of each row are a rectangle of 8 pixels, of each draw and instance in its own place.
+    let vertex = "
+layout(location = 0) flat out vec4 colour;
+void main() {
+    vec2 corner = vec2(gl_VertexIndex & 1, gl_VertexIndex >> 1 & 1);
+    vec2 place = vec2(gl_DrawID, gl_VertexIndex >> 2) * 16.0 + float(gl_InstanceIndex) * 8.0;
+    gl_Position = vec4((place + corner * 8.0) / 32.0 - 1.0, 0.0, 1.0);
+    colour = vec4(gl_DrawID, gl_BaseVertex, gl_BaseInstance, 255) / 255.0;
+}
+";
+    let draws = [(0, 4), (8, 3), (4, 0), (4, 4)];
+    for (name, offset) in [("vertices", None), ("offsets", None), ("offset", Some(4))] {
+        let picture = Picture::plain(s)?;
+        picture.clear();
+        picture.bind(&picture.quads(vertex))?;
+        let (commands, device) = (picture.commands, s.device());
+        if name == "vertices" {
+            let infos = draws.map(|(first_vertex, vertex_count)| vk::MultiDrawInfoEXT {
+                first_vertex,
+                vertex_count,
+            });
+            let call = commands_of.fp().cmd_draw_multi_ext;
+            call(commands, 4, infos.as_ptr(), 2, 0, 8);
+        } else {
+            let indices = s.buffer_for(32, vk::BufferUsageFlags::INDEX_BUFFER)?;
+            let words: Vec<u8> = (0..16).flat_map(u16::to_le_bytes).collect();
+            indices.write(0, &words);
+            // A word lies behind each.
+            let infos: Vec<i32> = draws
+                .iter()
+                .flat_map(|(first, count)| [*first, *count, 8 - *first, -1])
+                .collect();
+            device.cmd_bind_index_buffer(commands, indices.handle, 0, vk::IndexType::UINT16);
+            let offset = offset.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+            let call = commands_of.fp().cmd_draw_multi_indexed_ext;
+            call(commands, 4, infos.as_ptr().cast(), 1, 1, 16, offset);
         }
         picture.end(name)?;
     }

@@ -56,8 +56,9 @@ pub const MAX_RENDER_SIZE: u16 = 16384;
 pub const MAX_LAYERS: u16 = 2048;
 /// Most sampler states of a command (sections 12, 13).
 pub const MAX_SAMPLERS: u32 = 1024;
-/// Tile memory of one tile, in bytes, on the M4: 32 blocks of 2048 (section 12).
-pub const M4_TILE_BYTES: u32 = 32 * 2048;
+/// Tile memory of one tile, in bytes, on the M4: 64 blocks of 2048, what the hardware has (graphics, 11.2).
+/// The first revision of its kernel driver, of section 12, takes no more than 32.
+pub const M4_TILE_BYTES: u32 = 64 * 2048;
 /// Tile memory of one tile, in bytes, on the A18 Pro (section 16).
 pub const A18_TILE_BYTES: u32 = 32768;
 

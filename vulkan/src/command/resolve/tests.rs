@@ -311,6 +311,11 @@ fn depth_and_stencil_have_modes() {
     resolve_views(format, DEPTH, max, depth, |of, got| {
         value(&got) == of.iter().map(value).fold(f32::NEG_INFINITY, f32::max)
     });
+    let average = vk::ResolveModeFlags::AVERAGE;
+    resolve_views(format, DEPTH, average, depth, |of, got| {
+        let mean = of.iter().map(value).sum::<f32>() / of.len() as f32;
+        (value(&got) - mean).abs() < 1.0e-6
+    });
     let byte = |word: u32| [word as u8];
     resolve_views(format, STENCIL, zero, byte, |of, got| got == of[0]);
     resolve_views(format, STENCIL, min, byte, |of, got| {

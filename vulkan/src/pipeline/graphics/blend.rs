@@ -23,7 +23,8 @@ pub(crate) fn colour_formats(formats: &AttachmentFormats) -> VkResult<Vec<Option
     formats.colour.iter().map(one).collect()
 }
 
-/// The attachments, where they lie in a tile, and how they blend.
+/// The attachments, where they lie in a tile, and how they blend: by the location of the fragment shader's
+/// output. Without locations it is the attachment's number.
 ///
 /// # Errors
 /// When there is no tile format.
@@ -31,10 +32,19 @@ pub(super) fn attachments(
     formats: &[Option<Format>],
     tile: &TileLayout,
     states: &[vk::PipelineColorBlendAttachmentState],
+    locations: Option<&[u32]>,
 ) -> VkResult<[Option<Attachment>; MAX_COLOUR]> {
     let mut all = [None; MAX_COLOUR];
-    for (at, (to, placed)) in all.iter_mut().zip(tile.attachments()).enumerate() {
+    for (at, placed) in tile.attachments().iter().enumerate() {
         let (Some(format), Some(placed)) = (formats[at], placed) else {
+            continue;
+        };
+        let location = match locations {
+            None => at,
+            // `ATTACHMENT_UNUSED` is none.
+            Some(locations) => locations.get(at).map_or(usize::MAX, |to| *to as usize),
+        };
+        let Some(to) = all.get_mut(location) else {
             continue;
         };
         let Some(format) = agx_compiler::colour_format(format) else {

@@ -26,6 +26,8 @@ pub(super) struct Output {
     pub(super) logic_op: Option<LogicOp>,
     pub(super) blend: ArrayVec<vk::PipelineColorBlendAttachmentState, MAX_COLOUR>,
     pub(super) blend_constants: [f32; 4],
+    /// The locations of the fragment shader's outputs by attachment; nothing where they are the same.
+    pub(super) locations: Option<ArrayVec<u32, MAX_COLOUR>>,
 }
 
 /// Nothing goes anywhere.
@@ -40,6 +42,7 @@ impl Default for Output {
             logic_op: None,
             blend: ArrayVec::new(),
             blend_constants: [0.0; 4],
+            locations: None,
         }
     }
 }
@@ -56,9 +59,10 @@ impl Output {
         is_discarded: bool,
     ) -> VkResult<Output> {
         // SAFETY: the caller's promise.
-        let formats = unsafe { formats(info) };
+        let (formats, locations) = unsafe { (formats(info), locations(info)) };
         let mut made = Output {
             formats,
+            locations,
             ..Output::default()
         };
         if is_discarded {
@@ -130,6 +134,25 @@ fn has_depth_stencil(formats: &AttachmentFormats) -> bool {
     [formats.depth, formats.stencil]
         .iter()
         .any(|format| *format != vk::Format::UNDEFINED)
+}
+
+/// The locations of the fragment shader's outputs, where they are not the attachments' numbers.
+///
+/// # Safety
+/// The structure is valid.
+unsafe fn locations(
+    info: &vk::GraphicsPipelineCreateInfo<'_>,
+) -> Option<ArrayVec<u32, MAX_COLOUR>> {
+    type Locations<'a> = vk::RenderingAttachmentLocationInfoKHR<'a>;
+    // SAFETY: the caller's promise.
+    unsafe {
+        let found = entry::find::<Locations<'_>>(info.p_next)?;
+        let given = found.p_color_attachment_locations;
+        (!given.is_null()).then(|| {
+            let given = entry::slice(given, found.color_attachment_count);
+            given.iter().copied().take(MAX_COLOUR).collect()
+        })
+    }
 }
 
 /// The formats of the attachments that a pipeline is for.
