@@ -25,17 +25,26 @@ pub(super) enum Use {
     Stream,
     /// Vertex streams and fixed-function state.
     Context,
+    /// Nothing: the GPU writes it.
+    Scratch,
 }
 
 impl Use {
-    const COUNT: usize = 4;
-    const ALL: [Use; Use::COUNT] = [Use::Data, Use::Code, Use::Stream, Use::Context];
+    const COUNT: usize = 5;
+    const ALL: [Use; Use::COUNT] = [
+        Use::Data,
+        Use::Code,
+        Use::Stream,
+        Use::Context,
+        Use::Scratch,
+    ];
 
     const fn zone(self) -> Zone {
         match self {
             Use::Data | Use::Stream => Zone::Upload,
             Use::Code => Zone::Code,
             Use::Context => Zone::Context,
+            Use::Scratch => Zone::Scratch,
         }
     }
 }

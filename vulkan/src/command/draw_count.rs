@@ -60,7 +60,9 @@ impl CommandBuffer {
         let bytes = 4 * counted.words();
         for first in (0..counted.most).step_by(BATCH as usize) {
             let draws = (counted.most - first).min(BATCH);
-            let copy = self.take(Use::Data, (draws * bytes) as usize, 16)?.address;
+            let copy = self
+                .take(Use::Scratch, (draws * bytes) as usize, 16)?
+                .address;
             self.count_draws(counted, copy, first, draws)?;
             for draw in 0..draws {
                 let address = copy + u64::from(draw * bytes);

@@ -208,7 +208,11 @@ impl Description {
         let depth_stencil = format::aspects(self.format) != vk::ImageAspectFlags::COLOR;
         let usage = Usage {
             storage: self.usage.contains(vk::ImageUsageFlags::STORAGE),
-            attachment: self.usage.contains(vk::ImageUsageFlags::COLOR_ATTACHMENT),
+            // Layers of depth attachments are whole pages apart (uapi, 12.1), those of colour by choice.
+            attachment: self.usage.intersects(
+                vk::ImageUsageFlags::COLOR_ATTACHMENT
+                    | vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT,
+            ),
             depth_stencil,
         };
         let tiled = Tiled::for_usage(image, usage).map_err(refused)?;
@@ -223,5 +227,40 @@ pub(crate) fn samples(flags: vk::SampleCountFlags) -> Option<Samples> {
         vk::SampleCountFlags::TYPE_2 => Some(Samples::Two),
         vk::SampleCountFlags::TYPE_4 => Some(Samples::Four),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Layers of depth and stencil attachments are told in pages (uapi, 12.1), however small they are.
+    #[test]
+    fn layers_of_attachments_are_pages_apart() {
+        for format in [vk::Format::D32_SFLOAT_S8_UINT, vk::Format::R8G8B8A8_UNORM] {
+            let usage = match format {
+                vk::Format::R8G8B8A8_UNORM => vk::ImageUsageFlags::COLOR_ATTACHMENT,
+                _ => vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT,
+            };
+            let planes = Description {
+                kind: vk::ImageType::TYPE_2D,
+                format,
+                extent: [16, 16, 1],
+                levels: 1,
+                layers: 4,
+                samples: vk::SampleCountFlags::TYPE_1,
+                tiling: vk::ImageTiling::OPTIMAL,
+                usage,
+                flags: vk::ImageCreateFlags::empty(),
+            }
+            .planes()
+            .unwrap();
+            for plane in planes {
+                let Memory::Tiled(tiled) = plane.memory else {
+                    panic!("{format:?} is not tiled");
+                };
+                assert_eq!(tiled.layer_stride() % PAGE, 0, "{format:?}");
+            }
+        }
     }
 }
