@@ -16,6 +16,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     scenario("stages.clip_distance", clip_distance),
     scenario("stages.indirect", indirect),
     scenario("stages.multi_draw", multi_draw),
+    scenario("stages.counted_draws", counted_draws),
     scenario("stages.vertex_formats", vertex_formats),
 ];
 
@@ -208,6 +209,52 @@ void main() {
             let offset = offset.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
             let call = commands_of.fp().cmd_draw_multi_indexed_ext;
             call(commands, 4, infos.as_ptr().cast(), 1, 1, 16, offset);
+        }
+        picture.end(name)?;
+    }
+    Ok(())
+}
+
+/// Indirect draws, of which memory says how many there are: fewer than there might be, and more.
+unsafe fn counted_draws(s: &Scope<'_>) -> anyhow::Result<()> {
+    // Each draw is a rectangle of 16 pixels in a place of its own.
+    let vertex = "
+layout(location = 0) flat out vec4 colour;
+void main() {
+    vec2 corner = vec2(gl_VertexIndex & 1, gl_VertexIndex >> 1 & 1);
+    vec2 place = vec2(gl_InstanceIndex & 3, gl_InstanceIndex >> 2) * 16.0;
+    gl_Position = vec4((place + corner * 16.0) / 32.0 - 1.0, 0.0, 1.0);
+    colour = vec4(gl_InstanceIndex, gl_BaseInstance, gl_DrawID, 255) / 255.0;
+}
+";
+    // A word lies between one draw and the next.
+    let plain: Vec<u32> = (0..6).flat_map(|n| [4, 1 + n % 2, 0, 2 * n, 77]).collect();
+    let indexed: Vec<u32> = (0..6)
+        .flat_map(|n| [4, 1 + n % 2, n, 0_u32.wrapping_sub(n), 2 * n, 77])
+        .collect();
+    for (name, count, is_indexed) in [
+        ("none", 0_u32, false),
+        ("some", 4, false),
+        ("all", 9, false),
+        ("some indexed", 5, true),
+    ] {
+        let picture = Picture::plain(s)?;
+        let arguments = s.buffer_of(if is_indexed { &indexed } else { &plain })?;
+        let number = s.buffer_of(&[99, count])?;
+        let indices = s.buffer_for(32, vk::BufferUsageFlags::INDEX_BUFFER)?;
+        let words: Vec<u8> = (0..16).flat_map(u16::to_le_bytes).collect();
+        indices.write(0, &words);
+        picture.clear();
+        picture.bind(&picture.quads(vertex))?;
+        let (device, commands) = (s.device(), picture.commands);
+        let (from, number) = (arguments.handle, number.handle);
+        // Something is drawn before, in any case.
+        device.cmd_draw(commands, 4, 1, 0, 15);
+        if is_indexed {
+            device.cmd_bind_index_buffer(commands, indices.handle, 0, vk::IndexType::UINT16);
+            device.cmd_draw_indexed_indirect_count(commands, from, 0, number, 4, 6, 24);
+        } else {
+            device.cmd_draw_indirect_count(commands, from, 0, number, 4, 6, 20);
         }
         picture.end(name)?;
     }

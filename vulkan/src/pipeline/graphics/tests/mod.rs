@@ -377,3 +377,30 @@ fn a_pipeline_has_an_executable_for_each_stage() {
     }
     test.destroy(&made);
 }
+
+/// Outputs go where the pipeline's locations say (Vulkan 1.4, 8.2 "Render Pass Objects"); the tile is laid out by
+/// attachments.
+#[test]
+fn outputs_go_to_the_attachments_that_have_their_locations() {
+    let colours = [
+        vk::Format::R32_UINT,
+        vk::Format::UNDEFINED,
+        vk::Format::R32G32_UINT,
+        vk::Format::R32_UINT,
+    ];
+    let formats = AttachmentFormats {
+        colour: colours.into_iter().collect(),
+        ..AttachmentFormats::default()
+    };
+    let formats = colour_formats(&formats).unwrap();
+    let tile = TileLayout::new(&formats, Samples::One).unwrap();
+    let words = |locations| {
+        let all = attachments(&formats, &tile, None, locations).unwrap();
+        all.map(|attachment| attachment.map(|attachment| attachment.word))
+    };
+    let own = [Some(0), None, Some(2), Some(4), None, None, None, None];
+    assert_eq!(words(None), own);
+    let moved = [Some(4), None, None, None, None, Some(2), None, None];
+    let unused = vk::ATTACHMENT_UNUSED;
+    assert_eq!(words(Some(&[unused, unused, 5, 0])), moved);
+}
