@@ -7,12 +7,12 @@ use std::ptr::NonNull;
 use agx_hw::depth_bias::DepthBias;
 use agx_hw::ppp::{
     Compare, Cull, Face, Face2, Fragment, FragmentControl, FragmentControl2, Indices as Entries,
-    LineWidth, ObjectType, Outputs, PassType, PolygonMode, RECORD_SIZE, Record as State,
+    Kind, LineWidth, ObjectType, Outputs, PassType, PolygonMode, RECORD_SIZE, Record as State,
     RegionClip, Stencil, StencilOp, VaryingCounts, Viewport, Viewports, Visibility, WClamp,
 };
 use agx_hw::scissor::Scissor;
 use agx_hw::vdm::{
-    Draw, IndexSize, Indices, IndirectAddress, Primitive, Record, VertexState, Vertices,
+    Draw, IndexSize, Indices, IndirectAddress, Primitive, Record, Update, VertexState, Vertices,
 };
 use agx_hw::window::{CodeAddress, ContextAddress, LauncherAddress};
 use agx_hw::{depth_bias, scissor};
@@ -53,6 +53,8 @@ pub(super) struct Drawing {
     /// Constants of a draw of the driver itself, in place of those that were pushed.
     pub(super) own_constants: Option<[u32; 4]>,
     record: Option<ContextAddress>,
+    /// The piece of its viewports, if they are several.
+    viewports: Option<Update>,
     launchers: Option<[LauncherAddress; 2]>,
     parameters: Option<Parameters>,
 }
@@ -114,6 +116,7 @@ impl Default for Drawing {
             occlusion: None,
             own_constants: None,
             record: None,
+            viewports: None,
             launchers: None,
             parameters: None,
         }
@@ -217,8 +220,10 @@ impl CommandBuffer {
             provoking: pipeline.provoking,
             primitive_id: pipeline.fragment_info.uses_primitive_id,
         }))?;
-        for update in State::updates(state).map_err(error::record)? {
-            pass.write(Record::Update(update))?;
+        let updates = State::updates(state).map_err(error::record)?;
+        for (update, kind) in updates.into_iter().zip(Kind::ALL) {
+            let several = self.drawing.viewports.filter(|_| kind == Kind::Viewports);
+            pass.write(Record::Update(several.unwrap_or(update)))?;
         }
         if let Some(restart) = restart {
             pass.write(Record::Restart(restart))?;
@@ -331,11 +336,27 @@ impl CommandBuffer {
         {
             return Ok(record);
         }
-        let state = self.state_record(pipeline, fragment)?;
-        let piece = self.take(Use::Context, RECORD_SIZE, 64)?;
+        let mut state = self.state_record(pipeline, fragment)?;
+        // Several viewports do not fit into a record and lie behind it (graphics, 7.2).
+        let several = match state.viewports.0.as_slice() {
+            [first, _, ..] => {
+                let one = Viewports::one(*first);
+                Some(std::mem::replace(&mut state.viewports, one))
+            }
+            _ => None,
+        };
+        let words = several.as_ref().map_or(0, Viewports::words);
+        let piece = self.take(Use::Context, RECORD_SIZE + 4 * words, 64)?;
         // SAFETY: just taken.
-        let bytes = unsafe { piece.bytes() };
+        let (bytes, behind) = unsafe { piece.bytes() }.split_at_mut(RECORD_SIZE);
         state.pack(bytes).map_err(error::record)?;
+        self.drawing.viewports = None;
+        if let Some(several) = several {
+            several.pack(behind).map_err(error::record)?;
+            let at = ContextAddress::new(piece.address + RECORD_SIZE as u64);
+            let update = at.and_then(|at| Update::new(at, words as u8));
+            self.drawing.viewports = Some(update.map_err(error::record)?);
+        }
         let record = ContextAddress::new(piece.address).map_err(error::record)?;
         self.drawing.record = Some(record);
         self.drawing.state_changed = false;
