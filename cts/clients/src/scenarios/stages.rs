@@ -201,9 +201,9 @@ void main() {
             let words: Vec<u8> = (0..16).flat_map(u16::to_le_bytes).collect();
             indices.write(0, &words);
             // A word lies behind each.
-            let infos: Vec<i32> = draws
+            let infos: Vec<u32> = draws
                 .iter()
-                .flat_map(|(first, count)| [*first, *count, 8 - *first, -1])
+                .flat_map(|(first, count)| [*first, *count, 8 - *first, u32::MAX])
                 .collect();
             device.cmd_bind_index_buffer(commands, indices.handle, 0, vk::IndexType::UINT16);
             let offset = offset.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);

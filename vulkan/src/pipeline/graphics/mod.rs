@@ -286,7 +286,12 @@ impl<'a> Stages<'a> {
                 bindings: fragment.map_or_else(Vec::new, |given| given.bindings.clone()),
                 robust: given.is_some_and(|module| module.robust),
                 samples: samples.count() as u8,
-                attachments: attachments(&colour, &tile, &output.blend, output.locations.as_deref())?,
+                attachments: attachments(
+                    &colour,
+                    &tile,
+                    &output.blend,
+                    output.locations.as_deref(),
+                )?,
                 sample_shading: sample_shading
                     .is_some_and(|least| least * samples.count() as f32 > 1.0),
                 alpha_to_coverage: output.alpha_to_coverage,

@@ -129,9 +129,9 @@ impl<'a> Parts<'a> {
         }
         if has(Which::FRAGMENT_SHADER) {
             // Without formats, which another part has, what is given for them is taken.
-            // SAFETY: as above.
             let has_depth_stencil = match &made.output {
                 Some(output) => output.has_depth_stencil(),
+                // SAFETY: as above.
                 None => unsafe { output::may_have_depth_stencil(info) },
             };
             // SAFETY: as above.

@@ -245,8 +245,8 @@ impl Whole {
 #[test]
 fn keys_depend_on_everything() {
     let mut keys = Vec::new();
-    let of: [(fn() -> Whole, &[Change]); 3] =
-        [(compute, COMPUTE), (vertex, VERTEX), (fragment, FRAGMENT)];
+    type Case = (fn() -> Whole, &'static [Change]);
+    let of: [Case; 3] = [(compute, COMPUTE), (vertex, VERTEX), (fragment, FRAGMENT)];
     for (make, own) in of {
         let plain = make().key();
         assert_eq!(plain, make().key());

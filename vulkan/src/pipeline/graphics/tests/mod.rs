@@ -5,6 +5,7 @@
 use std::ptr::NonNull;
 
 use super::*;
+use crate::rendering::AttachmentFormats;
 use crate::testing::Driver;
 
 mod cache;
@@ -395,7 +396,7 @@ fn outputs_go_to_the_attachments_that_have_their_locations() {
     let formats = colour_formats(&formats).unwrap();
     let tile = TileLayout::new(&formats, Samples::One).unwrap();
     let words = |locations| {
-        let all = attachments(&formats, &tile, None, locations).unwrap();
+        let all = attachments(&formats, &tile, &[], locations).unwrap();
         all.map(|attachment| attachment.map(|attachment| attachment.word))
     };
     let own = [Some(0), None, Some(2), Some(4), None, None, None, None];
