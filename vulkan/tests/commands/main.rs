@@ -129,7 +129,9 @@ fn extensions_are_of_the_kind_that_they_are_advertised_as_and_have_what_they_nee
     // Debian 12's registry is of January 2023. A newer one has them all.
     let younger = [
         "VK_KHR_calibrated_timestamps",
+        "VK_KHR_dynamic_rendering_local_read",
         "VK_KHR_index_type_uint8",
+        "VK_KHR_load_store_op_none",
         "VK_KHR_shader_subgroup_rotate",
         "VK_KHR_vertex_attribute_divisor",
     ];
