@@ -447,11 +447,11 @@ impl CommandBuffer {
             control2: FragmentControl2 {
                 visibility,
                 no_tag_write: state.discard,
-                no_merge: info.discards
+                no_merge: info.late_tests
                     || info.needs_helpers
                     || info.has_side_effects
                     || object != ObjectType::Triangle,
-                pass: PassType::new(translucent, info.discards),
+                pass: PassType::new(translucent, info.late_tests),
                 front: face2,
                 back: face2,
                 colour: info.writes_colour,

@@ -3,7 +3,7 @@
 
 use agx_compiler::binary::{DepthLayout, StageInfo};
 use agx_hw::launcher::Samples;
-use mesa_nir::FragmentLowering;
+use mesa_nir::{BindingKind, BindingLayout, FragmentLowering, Place};
 
 use crate::pipeline::{COVER, Draw, Scene, format, fragment};
 use crate::studio::count;
@@ -248,7 +248,7 @@ fn early_tests_leave_coverage_alone() {
     let StageInfo::Fragment(info) = fragment(text, &lowering).unwrap().stage else {
         panic!("no fragment shader");
     };
-    assert!(info.early_fragment_tests && !info.discards && !info.writes_depth);
+    assert!(info.early_fragment_tests && !info.late_tests && !info.writes_depth);
 }
 
 #[test]
@@ -275,6 +275,35 @@ fn written_depth_takes_the_place_of_the_test() {
     let StageInfo::Fragment(info) = fragment(text, &lowering).unwrap().stage else {
         panic!("no fragment shader");
     };
-    assert!(info.discards && info.writes_depth && info.uses_frag_z);
+    assert!(info.late_tests && info.writes_depth && info.uses_frag_z);
     assert_eq!(info.depth_layout, DepthLayout::Less);
+}
+
+#[test]
+fn side_effects_come_before_tests() {
+    // Unless the shader wants the tests first: Vulkan, "Late Per-Fragment Tests".
+    let body = "buffer B { uint count; };
+        layout(location = 0) out uint o;
+        void main() { atomicAdd(count, 1u); o = 3u; }";
+    for (layout, late) in [("", true), ("layout(early_fragment_tests) in;", false)] {
+        let text = format!("{layout} layout(set = 0, binding = 0) {body}");
+        let lowering = FragmentLowering {
+            attachments: scene(Samples::One).attachments(),
+            bindings: vec![BindingLayout {
+                set: 0,
+                binding: 0,
+                place: Place::Set(0),
+                offset: 0,
+                stride: 16,
+                count: 1,
+                kind: BindingKind::Buffer,
+            }],
+            ..FragmentLowering::default()
+        };
+        let StageInfo::Fragment(info) = fragment(&text, &lowering).unwrap().stage else {
+            panic!("no fragment shader");
+        };
+        assert!(info.has_side_effects);
+        assert_eq!(info.late_tests, late);
+    }
 }

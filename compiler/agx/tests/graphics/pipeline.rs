@@ -358,10 +358,10 @@ impl Scene {
         setup.fragment_z = info.uses_frag_z;
         setup.point_coordinate = info.uses_point_coord;
         setup.primitive_id = info.uses_primitive_id;
-        setup.control2.no_merge = info.discards || info.needs_helpers || info.has_side_effects;
+        setup.control2.no_merge = info.late_tests || info.needs_helpers || info.has_side_effects;
         setup.control2.colour = info.writes_colour;
         let translucent = info.reads_tile || self.samples() > 1;
-        setup.control2.pass = match (info.discards || info.writes_depth, translucent) {
+        setup.control2.pass = match (info.late_tests || info.writes_depth, translucent) {
             (false, false) => PassType::Opaque,
             (false, true) => PassType::Translucent,
             (true, false) => PassType::PunchThrough,

@@ -7,6 +7,9 @@
  * out; if anything was killed or the depth is written, tests of depth and stencil come then. Last, colours are blended,
  * packed and stored in the tile.
  *
+ * A shader with side effects has its tests behind them, unless it wants them early: hardware tests in front of shaders that
+ * say nothing, and what fails would have no effects.
+ *
  * A shader that wants its tests early, and discards nevertheless, must not touch coverage any more: what it discards is
  * kept in a variable, and left out of the stores to the tile and to memory.
  *
@@ -67,7 +70,7 @@ discard_samples(struct fragment *f, nir_def *samples)
    if (f->early)
       return;
    nir_sample_mask_agx(b, control(f, samples, false), nir_imm_int(b, 0));
-   f->info->flags |= CORTLAND_FRAGMENT_DISCARDS;
+   f->info->flags |= CORTLAND_FRAGMENT_LATE_TESTS;
 }
 
 /* The samples of this invocation that are covered, by the pipeline's mask as well, and not discarded yet. */
@@ -515,7 +518,7 @@ finish(struct fragment *f)
       nir_store_zs_agx(b, control(f, own_samples(f), true), depth, nir_imm_int(b, 0), .base = 1);
       f->info->flags |= CORTLAND_FRAGMENT_WRITES_DEPTH;
       f->info->depth_layout = b->shader->info.fs.depth_layout;
-   } else if (f->info->flags & CORTLAND_FRAGMENT_DISCARDS) {
+   } else if (f->info->flags & CORTLAND_FRAGMENT_LATE_TESTS) {
       nir_sample_mask_agx(b, control(f, own_samples(f), true), nir_imm_int(b, 1));
    }
    /* Hardware knows what it has killed; with one sample there is nothing else to say. */
@@ -611,7 +614,7 @@ apple9_lower_fragment(nir_shader *shader, const struct cortland_compute_lowering
    if (f.early)
       f.info->flags |= CORTLAND_FRAGMENT_EARLY_TESTS;
    if (c.writes_memory)
-      f.info->flags |= CORTLAND_FRAGMENT_SIDE_EFFECTS;
+      f.info->flags |= CORTLAND_FRAGMENT_SIDE_EFFECTS | (f.early ? 0 : CORTLAND_FRAGMENT_LATE_TESTS);
    if (c.needs_helpers)
       f.info->flags |= CORTLAND_FRAGMENT_NEEDS_HELPERS;
 

@@ -37,7 +37,7 @@ pub(super) fn decode(reader: &mut Reader<'_>) -> Result<StageInfo, Error> {
             uses_frag_z: has(ffi::CORTLAND_FRAGMENT_Z),
             uses_point_coord: has(ffi::CORTLAND_FRAGMENT_POINT_COORD),
             uses_primitive_id: has(ffi::CORTLAND_FRAGMENT_PRIMITIVE_ID),
-            discards: has(ffi::CORTLAND_FRAGMENT_DISCARDS),
+            late_tests: has(ffi::CORTLAND_FRAGMENT_LATE_TESTS),
             writes_depth: has(ffi::CORTLAND_FRAGMENT_WRITES_DEPTH),
             depth_layout: match depth_layout {
                 ffi::gl_frag_depth_layout_FRAG_DEPTH_LAYOUT_GREATER => DepthLayout::Greater,

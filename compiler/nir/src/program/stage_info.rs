@@ -48,8 +48,9 @@ pub struct FragmentInfo {
     pub uses_point_coord: bool,
     /// It reads the primitive number.
     pub uses_primitive_id: bool,
-    /// It discards, demotes, or changes the coverage, alpha to coverage included.
-    pub discards: bool,
+    /// Depth and stencil are tested where it says so: it discards, demotes, changes the coverage (alpha to coverage
+    /// included), or has side effects and does not want the tests in front of them.
+    pub late_tests: bool,
     /// It writes the depth.
     pub writes_depth: bool,
     /// How the depth that it writes relates to the fragment's own.

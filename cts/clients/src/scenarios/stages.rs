@@ -13,6 +13,7 @@ use crate::scope::Scope;
 pub(super) const SCENARIOS: &[Scenario] = &[
     scenario("stages.fragment", fragment),
     scenario("stages.fragment_depth", fragment_depth),
+    scenario("stages.side_effects", side_effects),
     scenario("stages.clip_distance", clip_distance),
     scenario("stages.indirect", indirect),
     scenario("stages.multi_draw", multi_draw),
@@ -116,6 +117,52 @@ void main() {{ colour = tint; gl_FragDepth = {depth}; }}"
         picture.clear();
         picture.draw(&draw, 4, 2)?;
         picture.end(name)?;
+    }
+    Ok(())
+}
+
+/// Effects of fragments that fail the depth test: there are none where the shader wants its tests first, else all.
+unsafe fn side_effects(s: &Scope<'_>) -> anyhow::Result<()> {
+    s.gpu_feature(|features| features.fragment_stores_and_atomics)?;
+    let vertex = quads(&RECTANGLES);
+    // The first rectangle is behind what the depth is cleared to.
+    for (name, layout, far) in [
+        ("late", "", 36 * 36),
+        ("early", "layout(early_fragment_tests) in;", 0_u32),
+    ] {
+        let picture = Picture::deep(s, vk::Format::D32_SFLOAT, 0.375, 0)?;
+        let bindings = [vk::DescriptorSetLayoutBinding::default()
+            .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
+            .descriptor_count(1)
+            .stage_flags(vk::ShaderStageFlags::FRAGMENT)];
+        let set_layout = s.set_layout(&bindings, vk::DescriptorSetLayoutCreateFlags::empty())?;
+        let counts = s.buffer_of(&[0, 0])?;
+        let set = s.set(set_layout)?;
+        let storage = vk::DescriptorType::STORAGE_BUFFER;
+        s.write(set, 0, storage, 0, &[counts.whole()]);
+        let text = format!(
+            "{layout}
+layout(set = 0, binding = 0) buffer Counts {{ uint count[2]; }};
+layout(location = 0) flat in vec4 tint;
+layout(location = 0) out vec4 colour;
+void main() {{ atomicAdd(count[tint.r == 0.0 ? 1 : 0], 1u); colour = tint; }}"
+        );
+        let mut draw = picture.quads(&vertex);
+        draw.fragment = Some(&text);
+        draw.layout = s.pipeline_layout(&[set_layout], 0)?;
+        draw.depth = (draw.depth.depth_test_enable(true).depth_write_enable(true))
+            .depth_compare_op(vk::CompareOp::LESS);
+        picture.clear();
+        let (device, graphics) = (s.device(), vk::PipelineBindPoint::GRAPHICS);
+        let sets = [set];
+        device.cmd_bind_descriptor_sets(picture.commands, graphics, draw.layout, 0, &sets, &[]);
+        picture.draw(&draw, 4, 2)?;
+        picture.end(name)?;
+        let (got, near) = (counts.words(), 40 * 40);
+        ensure!(
+            got == [far, near],
+            "{name}: {got:?} instead of {far} and {near}"
+        );
     }
     Ok(())
 }
