@@ -299,10 +299,6 @@ fn samples_with_a_level_of_detail() {
     ] {
         let declare = format!("layout(set = 1, binding = 0) uniform {ty} t;");
         for (sampler, within) in [(nearest(), 1e-6), (linear(), 0.02)] {
-            // Seams between faces of arrays are not filtered across.
-            if ty == "samplerCubeArray" && sampler.mag == Filter::Linear {
-                continue;
-            }
             let images = vec![sampled(0, rgba, shape, levels, sampler)];
             for (lod, within) in [
                 ("0.0", within),
@@ -544,6 +540,14 @@ fn comparisons() {
             ),
         ),
         (
+            "samplerCubeArrayShadow",
+            Shape::CubeArray(16, 2),
+            1,
+            format!(
+                "texture(t, vec4(unit(i) - 0.5, unit(i + 7u) - 0.5, unit(i + 8u) - 0.5, float(i & 1u)), {reference})"
+            ),
+        ),
+        (
             "samplerCubeShadow",
             Shape::Cube(16),
             1,
@@ -698,6 +702,31 @@ layout(set = 1, binding = 2) uniform writeonly {letter}imageBuffer e;"
             "if (at >= 3001) o[i].w = 1u;"
         );
         agree(&case(ty, &declare, &body, images), Within::Floats(1e-6));
+    }
+}
+
+#[test]
+fn alpha_beyond_the_end_of_texel_buffers() {
+    // One where the format has none, as robustBufferAccess2 wants it.
+    for (format, ty, convert, alpha) in [
+        (Format::R32Uint, "utextureBuffer", "vec4", 1.0),
+        (Format::R8G8Sint, "itextureBuffer", "vec4", 1.0),
+        (Format::R16G16Sfloat, "textureBuffer", "", 1.0),
+        (Format::B10G11R11UfloatPack32, "textureBuffer", "", 1.0),
+        (Format::R8G8B8A8Unorm, "textureBuffer", "", 0.0),
+        (Format::R16G16B16A16Uint, "utextureBuffer", "vec4", 0.0),
+    ] {
+        let declare = format!("layout(set = 1, binding = 0) uniform {ty} t;");
+        let images = vec![image(
+            0,
+            ImageKind::UniformTexels,
+            format,
+            Shape::Buffer(50),
+            1,
+        )];
+        let body = format!("o[i] = {FLOATS}({convert}(texelFetch(t, int(i) * 100 + 50)));");
+        let case = case(&format!("{format:?}"), &declare, &body, images);
+        holds(&case, &|_| [0.0, 0.0, 0.0, alpha]);
     }
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Filtering in the shader, of texels that it fetches: for offsets on samples, and for gathers of arrays and cubes, which the
- * texture unit has no proven form for. By the rules of images, 10: level and filter by the LOD; texel coordinates, to
- * which offsets are added; wrapping; comparison or border; weights in x, then y, then z, then between levels. The
- * sampler's record says how, at run time. Anisotropy is left out.
+ * Filtering in the shader, of texels that it fetches: for offsets on samples, for gathers of arrays and cubes, and for cube
+ * arrays, whose faces the unit takes for layers without neighbours; it has no proven form for any of them. By the rules of
+ * images, 10: level and filter by the LOD; texel coordinates, to which offsets are added; wrapping; comparison or border;
+ * weights in x, then y, then z, then between levels. The sampler's record says how, at run time. Anisotropy is left out.
  */
 #include "texture.h"
 
@@ -12,6 +12,8 @@
 /* Fields of a sampler's record (images, 4) and of a texture's. */
 struct state {
    nir_def *min_lod, *max_lod, *mag_linear, *min_linear, *mip, *wrap[3], *compare;
+   /* Each face of a cube is for itself, with edges as 2D images have. */
+   nir_def *no_seams;
    /* What texels outside become. */
    nir_def *border[4];
    nir_def *size, *levels;
@@ -60,6 +62,7 @@ load_state(nir_builder *b, const struct apple9_filter *f)
       .mip = bits(b, low, 27, 2),
       .wrap = { bits(b, low, 29, 3), bits(b, high, 0, 3), bits(b, high, 3, 3) },
       .compare = bits(b, high, 7, 4),
+      .no_seams = nir_ilt_imm(b, high, 0),
       .size = apple9_load_descriptor(b, f->texture, TEXTURE_SIZE, 3),
       .levels = apple9_load_descriptor(b, f->texture, TEXTURE_LEVELS, 1),
    };
@@ -165,10 +168,124 @@ tap(nir_builder *b, const struct apple9_filter *f, const struct state *s, const 
    return nir_vec(b, out, 4);
 }
 
+/* The direction that a place on a face of a cube lies in; coordinates from -1 to 1 on the face. Faces: 0 +X (-z, -y),
+ * 1 -X (z, -y), 2 +Y (x, z), 3 -Y (x, -z), 4 +Z (x, -y), 5 -Z (-x, -y) (isa-3, 2.6). */
+static nir_def *
+direction(nir_builder *b, nir_def *face, nir_def *s, nir_def *t)
+{
+   nir_def *one = nir_imm_float(b, 1.0f), *minus = nir_imm_float(b, -1.0f);
+   nir_def *ns = nir_fneg(b, s), *nt = nir_fneg(b, t);
+   nir_def *const faces[6][3] = { { one, nt, ns }, { minus, nt, s }, { s, one, t },
+                                  { s, minus, nt }, { s, nt, one },   { ns, nt, minus } };
+   nir_def *out[3];
+   for (unsigned i = 0; i < 3; i++) {
+      out[i] = faces[5][i];
+      for (unsigned n = 0; n < 5; n++)
+         out[i] = nir_bcsel(b, nir_ieq_imm(b, face, n), faces[n][i], out[i]);
+   }
+   return nir_vec(b, out, 3);
+}
+
+/* A texel of a cube: those beyond an edge are on the next face, where the line through them from the middle meets it. */
+static nir_def *
+cube_tap(nir_builder *b, const struct apple9_filter *f, const struct state *s, nir_def *x, nir_def *y, nir_def *size,
+         nir_def *level)
+{
+   nir_def *scale = nir_frcp(b, size);
+   nir_def *at[] = { x, y }, *side[2];
+   for (unsigned i = 0; i < 2; i++) {
+      nir_def *middle = nir_ffma_imm12(b, at[i], 2.0, 1.0);
+      side[i] = nir_ffma(b, middle, scale, nir_imm_float(b, -1.0f));
+   }
+   nir_def *cube = apple9_cube(b, direction(b, f->face, side[0], side[1]));
+   nir_def *inside = nir_iand(b, nir_iand(b, nir_fge(b, x, nir_imm_float(b, 0.0f)), nir_flt(b, x, size)),
+                              nir_iand(b, nir_fge(b, y, nir_imm_float(b, 0.0f)), nir_flt(b, y, size)));
+   inside = nir_ior(b, inside, s->no_seams);
+   nir_def *face = nir_bcsel(b, inside, f->face, nir_iand_imm(b, nir_channel(b, cube, 1), 0xffff));
+   nir_def *per_axis = nir_frcp(b, nir_channel(b, cube, 0));
+   nir_def *texel[2], *outside = nir_imm_false(b);
+   for (unsigned i = 0; i < 2; i++) {
+      struct place own = wrap(b, s->wrap[i], at[i], size);
+      outside = nir_ior(b, outside, nir_iand(b, own.outside, s->no_seams));
+      nir_def *u = nir_ffma(b, nir_channel(b, cube, 2 + i), per_axis, nir_imm_float(b, 0.5f));
+      nir_def *last = nir_fadd_imm(b, size, -1.0);
+      u = nir_fmin(b, nir_fmax(b, nir_ffloor(b, nir_fmul(b, u, size)), nir_imm_float(b, 0.0f)), last);
+      texel[i] = nir_bcsel(b, inside, own.index, nir_f2i32(b, u));
+   }
+   struct apple9_texel fetch = {
+      .dim = f->dim,
+      .array = true,
+      .x = texel[0],
+      .y = texel[1],
+      .layer = f->layer ? nir_iadd(b, f->layer, face) : face,
+      .level = level,
+   };
+   nir_def *colour = apple9_fetch(b, &fetch, f->texture);
+   colour = nir_bcsel(b, outside, nir_vec(b, (nir_def **)s->border, 4), colour);
+   return f->reference ? compare(b, s, f->reference, nir_channel(b, colour, 0)) : colour;
+}
+
+/* Which of four taps, in the order of the API for gathers, is which: (0, 1), (1, 1), (1, 0), (0, 0). */
+static const uint8_t corners[4][2] = { { 0, 1 }, { 1, 1 }, { 1, 0 }, { 0, 0 } };
+
+/* The texel behind a corner of a cube is on no face: it is the average of the three around it. */
+static void
+average_corner(nir_builder *b, const struct state *s, nir_def *const low[2], nir_def *const high[2],
+               nir_def *const size[2], nir_def *taps[4])
+{
+   nir_def *beyond[2][2], *out[4];
+   for (unsigned i = 0; i < 2; i++) {
+      beyond[i][0] = nir_flt_imm(b, low[i], 0.0);
+      beyond[i][1] = nir_fge(b, high[i], size[i]);
+   }
+   for (unsigned i = 0; i < 4; i++) {
+      nir_def *others = nir_fadd(b, nir_fadd(b, taps[(i + 1) % 4], taps[(i + 2) % 4]), taps[(i + 3) % 4]);
+      nir_def *corner = nir_iand(b, beyond[0][corners[i][0]], beyond[1][corners[i][1]]);
+      corner = nir_iand(b, corner, nir_inot(b, s->no_seams));
+      out[i] = nir_bcsel(b, corner, nir_fmul_imm(b, others, 1.0 / 3), taps[i]);
+   }
+   for (unsigned i = 0; i < 4; i++)
+      taps[i] = out[i];
+}
+
+/* A mix of two colours; what has no weight must not count if it is no number. */
+static nir_def *
+mix(nir_builder *b, nir_def *a, nir_def *c, nir_def *weight)
+{
+   nir_def *mixed = nir_ffma(b, nir_replicate(b, weight, a->num_components), nir_fsub(b, c, a), a);
+   return nir_bcsel(b, nir_feq_imm(b, weight, 0.0), a, mixed);
+}
+
+/* A level of a cube, filtered across its edges. */
+static nir_def *
+filter_cube_level(nir_builder *b, const struct apple9_filter *f, const struct state *s, nir_def *linear, nir_def *level)
+{
+   nir_def *size[2], *low[2], *high[2], *weight[2], *taps[4];
+   for (unsigned i = 0; i < 2; i++) {
+      size[i] = level_size(b, s, i, level);
+      nir_def *u = nir_fmul(b, f->coord[i], size[i]);
+      nir_def *last = nir_fadd_imm(b, size[i], -1.0);
+      nir_def *nearest = nir_fmin(b, nir_fmax(b, nir_ffloor(b, u), nir_imm_float(b, 0.0f)), last);
+      u = nir_fadd_imm(b, u, -0.5);
+      low[i] = nir_bcsel(b, linear, nir_ffloor(b, u), nearest);
+      high[i] = nir_bcsel(b, linear, nir_fadd_imm(b, low[i], 1.0), nearest);
+      weight[i] = nir_bcsel(b, linear, nir_fsub(b, u, low[i]), nir_imm_float(b, 0.0f));
+   }
+   for (unsigned i = 0; i < 4; i++) {
+      nir_def *const at[2][2] = { { low[0], high[0] }, { low[1], high[1] } };
+      taps[i] = cube_tap(b, f, s, at[0][corners[i][0]], at[1][corners[i][1]], size[0], level);
+   }
+   average_corner(b, s, low, high, size, taps);
+   nir_def *colour = mix(b, mix(b, taps[3], taps[2], weight[0]), mix(b, taps[0], taps[1], weight[0]), weight[1]);
+   return f->reference ? nir_replicate(b, colour, 4) : colour;
+}
+
 /* A level, filtered. */
 static nir_def *
 filter_level(nir_builder *b, const struct apple9_filter *f, const struct state *s, nir_def *linear, nir_def *level)
 {
+   if (f->face)
+      return filter_cube_level(b, f, s, linear, level);
    unsigned count = axes(f);
    struct place low[3], high[3];
    nir_def *weight[3];
@@ -195,11 +312,7 @@ filter_level(nir_builder *b, const struct apple9_filter *f, const struct state *
    }
    for (unsigned i = 0; i < count; i++) {
       for (unsigned corner = 0; corner < 1u << (count - 1 - i); corner++) {
-         nir_def *a = taps[2 * corner], *c = taps[2 * corner + 1];
-         nir_def *w = nir_replicate(b, weight[i], 4);
-         /* What has no weight must not count if it is no number. */
-         nir_def *mixed = nir_ffma(b, w, nir_fsub(b, c, a), a);
-         taps[corner] = nir_bcsel(b, nir_feq_imm(b, weight[i], 0.0), a, mixed);
+         taps[corner] = mix(b, taps[2 * corner], taps[2 * corner + 1], weight[i]);
       }
    }
    return taps[0];
@@ -208,8 +321,8 @@ filter_level(nir_builder *b, const struct apple9_filter *f, const struct state *
 nir_def *
 apple9_filter(nir_builder *b, const struct apple9_filter *f, nir_def *lod)
 {
-   if (f->face)
-      unsupported("an offset on a sample of a cube");
+   if (f->face && (f->offset[0] || f->is_integer))
+      unsupported("an offset on a sample of a cube, or a filter of its integers");
    const struct state s = load_state(b, f);
    nir_def *zero = nir_imm_float(b, 0.0f);
    /* The maximum last, so that it wins (images, 10). */
@@ -232,57 +345,6 @@ apple9_filter(nir_builder *b, const struct apple9_filter *f, nir_def *lod)
    return nir_if_phi(b, mixed, first);
 }
 
-/* The direction that a place on a face of a cube lies in; coordinates from -1 to 1 on the face. Faces: 0 +X (-z, -y),
- * 1 -X (z, -y), 2 +Y (x, z), 3 -Y (x, -z), 4 +Z (x, -y), 5 -Z (-x, -y) (isa-3, 2.6). */
-static nir_def *
-direction(nir_builder *b, nir_def *face, nir_def *s, nir_def *t)
-{
-   nir_def *one = nir_imm_float(b, 1.0f), *minus = nir_imm_float(b, -1.0f);
-   nir_def *ns = nir_fneg(b, s), *nt = nir_fneg(b, t);
-   nir_def *const faces[6][3] = { { one, nt, ns }, { minus, nt, s }, { s, one, t },
-                                  { s, minus, nt }, { s, nt, one },   { ns, nt, minus } };
-   nir_def *out[3];
-   for (unsigned i = 0; i < 3; i++) {
-      out[i] = faces[5][i];
-      for (unsigned n = 0; n < 5; n++)
-         out[i] = nir_bcsel(b, nir_ieq_imm(b, face, n), faces[n][i], out[i]);
-   }
-   return nir_vec(b, out, 3);
-}
-
-/* A texel of a cube: those beyond an edge are on the next face, where the line through them from the middle meets it. */
-static nir_def *
-cube_tap(nir_builder *b, const struct apple9_filter *f, const struct state *s, nir_def *x, nir_def *y, nir_def *size)
-{
-   nir_def *scale = nir_frcp(b, size);
-   nir_def *at[] = { x, y }, *side[2];
-   for (unsigned i = 0; i < 2; i++) {
-      nir_def *middle = nir_ffma_imm12(b, at[i], 2.0, 1.0);
-      side[i] = nir_ffma(b, middle, scale, nir_imm_float(b, -1.0f));
-   }
-   nir_def *cube = apple9_cube(b, direction(b, f->face, side[0], side[1]));
-   nir_def *inside = nir_iand(b, nir_iand(b, nir_fge(b, x, nir_imm_float(b, 0.0f)), nir_flt(b, x, size)),
-                              nir_iand(b, nir_fge(b, y, nir_imm_float(b, 0.0f)), nir_flt(b, y, size)));
-   nir_def *face = nir_bcsel(b, inside, f->face, nir_iand_imm(b, nir_channel(b, cube, 1), 0xffff));
-   nir_def *per_axis = nir_frcp(b, nir_channel(b, cube, 0));
-   nir_def *texel[2];
-   for (unsigned i = 0; i < 2; i++) {
-      nir_def *u = nir_ffma(b, nir_channel(b, cube, 2 + i), per_axis, nir_imm_float(b, 0.5f));
-      nir_def *last = nir_fadd_imm(b, size, -1.0);
-      u = nir_fmin(b, nir_fmax(b, nir_ffloor(b, nir_fmul(b, u, size)), nir_imm_float(b, 0.0f)), last);
-      texel[i] = nir_f2i32(b, nir_bcsel(b, inside, at[i], u));
-   }
-   struct apple9_texel fetch = {
-      .dim = f->dim,
-      .array = true,
-      .x = texel[0],
-      .y = texel[1],
-      .layer = f->layer ? nir_iadd(b, f->layer, face) : face,
-   };
-   nir_def *colour = apple9_fetch(b, &fetch, f->texture);
-   return f->reference ? compare(b, s, f->reference, nir_channel(b, colour, 0)) : colour;
-}
-
 nir_def *
 apple9_gather(nir_builder *b, const struct apple9_filter *f, unsigned component)
 {
@@ -303,33 +365,19 @@ apple9_gather(nir_builder *b, const struct apple9_filter *f, unsigned component)
          places[i][1] = wrap(b, s.wrap[i], high[i], size[i]);
       }
    }
-   /* The order of the API: (0, 1), (1, 1), (1, 0), (0, 0). */
-   static const uint8_t corners[4][2] = { { 0, 1 }, { 1, 1 }, { 1, 0 }, { 0, 0 } };
    nir_def *out[4];
    for (unsigned i = 0; i < 4; i++) {
       unsigned x = corners[i][0], y = corners[i][1];
       nir_def *colour;
       if (f->face) {
-         colour = cube_tap(b, f, &s, x ? high[0] : low[0], y ? high[1] : low[1], size[0]);
+         colour = cube_tap(b, f, &s, x ? high[0] : low[0], y ? high[1] : low[1], size[0], NULL);
       } else {
          const struct place place[3] = { places[0][x], places[1][y] };
          colour = tap(b, f, &s, place, NULL);
       }
       out[i] = nir_channel(b, colour, f->reference ? 0 : component);
    }
-   if (!f->face || f->is_integer)
-      return nir_vec(b, out, 4);
-   /* The texel behind a corner of a cube is on no face: it is the average of the three around it. */
-   nir_def *beyond[2][2];
-   for (unsigned i = 0; i < 2; i++) {
-      beyond[i][0] = nir_flt_imm(b, low[i], 0.0);
-      beyond[i][1] = nir_fge(b, high[i], size[i]);
-   }
-   nir_def *averaged[4];
-   for (unsigned i = 0; i < 4; i++) {
-      nir_def *others = nir_fadd(b, nir_fadd(b, out[(i + 1) % 4], out[(i + 2) % 4]), out[(i + 3) % 4]);
-      nir_def *corner = nir_iand(b, beyond[0][corners[i][0]], beyond[1][corners[i][1]]);
-      averaged[i] = nir_bcsel(b, corner, nir_fmul_imm(b, others, 1.0 / 3), out[i]);
-   }
-   return nir_vec(b, averaged, 4);
+   if (f->face && !f->is_integer)
+      average_corner(b, &s, low, high, size, out);
+   return nir_vec(b, out, 4);
 }

@@ -233,11 +233,12 @@ load_memory(nir_builder *b, struct image *image)
 }
 
 static nir_def *
-load_texture(nir_builder *b, struct image *image)
+load_texture(nir_builder *b, nir_intrinsic_instr *intrin, struct image *image)
 {
    struct apple9_texel texel = {
       .dim = image->dim,
       .array = image->array,
+      .is_integer = nir_alu_type_get_base_type(nir_intrinsic_dest_type(intrin)) != nir_type_float,
       .x = image->x,
       .y = image->y,
       .sample = image->sample,
@@ -263,7 +264,7 @@ load(nir_builder *b, nir_intrinsic_instr *intrin, struct image *image)
       /* An image from an array needs no tree of branches when its address is computed. */
       value = load_memory(b, image);
    } else if (constant) {
-      value = load_texture(b, image);
+      value = load_texture(b, intrin, image);
    } else {
       nir_def *record, *bytes = texel_bytes(b, image, &record);
       value = apple9_load_any(b, record, bytes, texel_address(b, image, bytes, true),

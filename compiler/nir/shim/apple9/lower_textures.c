@@ -4,7 +4,8 @@
  * constants. nir_lower_tex has run before, so that there are no projections, no offsets on fetches, no four offsets, no
  * gradients of cubes and, outside of fragment shaders, no implicit LOD.
  *
- * 1D is 2D of height 1. Cube arrays are 2D arrays of six times as many layers. Explicit LOD and gradients get the sampler's
+ * 1D is 2D of height 1. Cube arrays are 2D arrays of six times as many layers, filtered across edges in the shader, with
+ * a LOD from gradients of the direction: there is no proven form of theirs with a LOD (isa-3, 9.2). Explicit LOD and gradients get the sampler's
  * bias, which its record has no room for. What the unit has no proven form for is done otherwise: gradients of arrays
  * and 3D become a LOD; offsets, and gathers of arrays and cubes, are filtered in the shader (filter.c). Queries of sizes,
  * levels and samples read the descriptor.
@@ -262,6 +263,24 @@ sampling_of(nir_builder *b, nir_tex_instr *tex, const struct sources *src, struc
    return s;
 }
 
+/* A sample of a cube array: by the unit if its sampler takes the nearest texel or keeps faces apart, so that neighbours of
+ * a face are not needed. */
+static nir_def *
+cube_array(nir_builder *b, const struct sampling *s, nir_def *const w[4], nir_def *lod)
+{
+   const struct apple9_filter *f = &s->filter;
+   nir_def *record = apple9_load_descriptor(b, f->sampler, 0, 2);
+   nir_def *linear = nir_ine_imm(b, nir_iand_imm(b, nir_channel(b, record, 0), SAMPLER_LINEAR), 0);
+   nir_def *seams = nir_ige_imm(b, nir_channel(b, record, 1), 0);
+   nir_if *nif = nir_push_if(b, nir_iand(b, linear, seams));
+   nir_def *filtered = apple9_filter(b, f, lod);
+   nir_push_else(b, nif);
+   uint32_t flags = APPLE9_2D_ARRAY_LOD | (f->reference ? APPLE9_COMPARE : APPLE9_KIND_SAMPLE);
+   nir_def *nearest = apple9_texture(b, flags, w, NULL, f->texture, f->sampler);
+   nir_pop_if(b, nif);
+   return nir_if_phi(b, filtered, nearest);
+}
+
 static nir_def *
 sample(nir_builder *b, nir_tex_instr *tex, const struct sources *src, struct apple9_resource *texture,
        struct apple9_resource *sampler, bool custom)
@@ -318,6 +337,8 @@ sample(nir_builder *b, nir_tex_instr *tex, const struct sources *src, struct app
                      pack_lod(b, lod) };
    if (s.layer)
       w[3] = nir_ior(b, w[3], s.layer);
+   if (dim == GLSL_SAMPLER_DIM_CUBE && tex->is_array && !f->is_integer)
+      return cube_array(b, &s, w, lod);
    uint32_t mode = APPLE9_2D_LOD;
    if (tex->is_array)
       mode = APPLE9_2D_ARRAY_LOD;
@@ -384,6 +405,7 @@ fetch(nir_builder *b, nir_tex_instr *tex, const struct sources *src, struct appl
    struct apple9_texel texel = {
       .dim = dim,
       .array = tex->is_array,
+      .is_integer = nir_alu_type_get_base_type(tex->dest_type) != nir_type_float,
       .x = nir_channel(b, src->coord, 0),
       .y = count > 1 ? nir_channel(b, src->coord, 1) : NULL,
       .z = count > 2 ? nir_channel(b, src->coord, 2) : NULL,
@@ -396,6 +418,33 @@ fetch(nir_builder *b, nir_tex_instr *tex, const struct sources *src, struct appl
    return apple9_fetch(b, &texel, texture);
 }
 
+/* Bits of the texture record that name the source of alpha, and their value for what is always one (images, 2). */
+#define ALPHA_SHIFT 25
+#define ALPHA_ONE 4u
+
+/*
+ * A texel of a buffer. What is beyond the end is zero, but for the alpha of formats that have none (Vulkan, "Out of bounds
+ * accesses" of robustBufferAccess2); a null descriptor's alpha is zero.
+ */
+static nir_def *
+fetch_from_buffer(nir_builder *b, const struct apple9_texel *texel, struct apple9_resource *texture)
+{
+   nir_def *inside = nir_ult(b, texel->x, apple9_load_descriptor(b, texture, TEXTURE_SIZE, 1));
+   nir_def *row = nir_ushr_imm(b, texel->x, TEXEL_BUFFER_WIDTH_LOG2);
+   nir_def *w[4] = {
+      nir_iand_imm(b, texel->x, (1 << TEXEL_BUFFER_WIDTH_LOG2) - 1),
+      nir_bcsel(b, inside, row, nir_imm_int(b, -1)),
+      NULL,
+      nir_imm_int(b, 0),
+   };
+   nir_def *colour = apple9_texture(b, APPLE9_2D_FETCH, w, NULL, texture, NULL);
+   nir_def *source = nir_iand_imm(b, apple9_load_descriptor(b, texture, 0, 1), 7u << ALPHA_SHIFT);
+   nir_def *one = texel->is_integer ? nir_imm_int(b, 1) : nir_imm_float(b, 1.0f);
+   nir_def *beyond = nir_bcsel(b, nir_ieq_imm(b, source, ALPHA_ONE << ALPHA_SHIFT), one, nir_imm_int(b, 0));
+   nir_def *alpha = nir_bcsel(b, inside, nir_channel(b, colour, 3), beyond);
+   return nir_vector_insert_imm(b, colour, alpha, 3);
+}
+
 nir_def *
 apple9_fetch(nir_builder *b, const struct apple9_texel *texel, struct apple9_resource *texture)
 {
@@ -403,13 +452,8 @@ apple9_fetch(nir_builder *b, const struct apple9_texel *texel, struct apple9_res
    /* What does not fit must not reach other fields; it is outside of every image all the same. */
    nir_def *layer = texel->layer;
    switch (texel->dim) {
-   case GLSL_SAMPLER_DIM_BUF: {
-      nir_def *inside = nir_ult(b, texel->x, apple9_load_descriptor(b, texture, TEXTURE_SIZE, 1));
-      w[0] = nir_iand_imm(b, texel->x, (1 << TEXEL_BUFFER_WIDTH_LOG2) - 1);
-      w[1] = nir_bcsel(b, inside, nir_ushr_imm(b, texel->x, TEXEL_BUFFER_WIDTH_LOG2), nir_imm_int(b, -1));
-      w[3] = nir_imm_int(b, 0);
-      return apple9_texture(b, APPLE9_2D_FETCH, w, NULL, texture, NULL);
-   }
+   case GLSL_SAMPLER_DIM_BUF:
+      return fetch_from_buffer(b, texel, texture);
    case GLSL_SAMPLER_DIM_MS:
       w[2] = nir_ishl_imm(b, nir_iand_imm(b, texel->sample, 3), 12);
       if (layer)
@@ -429,6 +473,30 @@ apple9_fetch(nir_builder *b, const struct apple9_texel *texel, struct apple9_res
    else if (texel->dim == GLSL_SAMPLER_DIM_3D)
       mode = APPLE9_3D_FETCH;
    return apple9_texture(b, mode, w, NULL, texture, NULL);
+}
+
+/* Implicit LOD of cube arrays becomes gradients, of which nir_lower_tex makes a LOD. */
+static bool
+cube_array_gradients(nir_builder *b, nir_instr *instr, void *data)
+{
+   if (instr->type != nir_instr_type_tex || b->shader->info.stage != MESA_SHADER_FRAGMENT)
+      return false;
+   nir_tex_instr *tex = nir_instr_as_tex(instr);
+   if (tex->sampler_dim != GLSL_SAMPLER_DIM_CUBE || !tex->is_array || (tex->op != nir_texop_tex && tex->op != nir_texop_txb))
+      return false;
+   b->cursor = nir_before_instr(instr);
+   nir_def *direction = nir_trim_vector(b, sources_of(tex).coord, 3);
+   nir_def *ddx = nir_ddx(b, direction), *ddy = nir_ddy(b, direction);
+   nir_def *bias = nir_steal_tex_src(tex, nir_tex_src_bias);
+   if (bias) {
+      nir_def *scale = nir_replicate(b, nir_fexp2(b, bias), 3);
+      ddx = nir_fmul(b, ddx, scale);
+      ddy = nir_fmul(b, ddy, scale);
+   }
+   nir_tex_instr_add_src(tex, nir_tex_src_ddx, ddx);
+   nir_tex_instr_add_src(tex, nir_tex_src_ddy, ddy);
+   tex->op = nir_texop_txd;
+   return true;
 }
 
 static bool
@@ -502,7 +570,8 @@ apple9_lower_textures(nir_shader *shader, const struct cortland_compute_lowering
       .lower_tg4_offsets = true,
       .lower_invalid_implicit_lod = true,
    };
-   bool progress = nir_lower_tex(shader, &options);
+   bool progress = nir_shader_instructions_pass(shader, cube_array_gradients, nir_metadata_control_flow, NULL);
+   progress |= nir_lower_tex(shader, &options);
    /* It gives what has none a LOD, and looks at one instruction once only. */
    progress |= nir_lower_tex(shader, &options);
    progress |= nir_shader_instructions_pass(shader, lower, nir_metadata_none, (void *)lowering);

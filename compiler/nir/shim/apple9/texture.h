@@ -59,6 +59,8 @@ enum apple9_texture_mode {
 #define SAMPLER_CUSTOM_BORDER 48
 #define SAMPLER_HAS_CUSTOM_BORDER 1u
 #define SAMPLER_UNNORMALIZED 2u
+/* Of its record's first word: either filter is linear (images, 4). */
+#define SAMPLER_LINEAR (5u << 23)
 #define IMAGE_ADDRESS 96
 
 /* Texels in a row of a texel buffer's texture record. */
@@ -103,6 +105,7 @@ nir_def *apple9_cube(nir_builder *b, nir_def *direction);
 struct apple9_texel {
    enum glsl_sampler_dim dim;
    bool array;
+   bool is_integer;
    nir_def *x, *y, *z;
    /* Array layer, or layer-face. */
    nir_def *layer;
@@ -118,7 +121,7 @@ nir_def *apple9_load_any(nir_builder *b, nir_def *record, nir_def *bytes, nir_de
 /* Stores four components as the format of a texture record wants them. */
 void apple9_store_any(nir_builder *b, nir_def *record, nir_def *bytes, nir_def *address, nir_def *value);
 
-/* Filtering in the shader, for what the texture unit cannot do: gathers of arrays and cubes, and offsets. */
+/* Filtering in the shader, for what the texture unit cannot do: gathers of arrays and cubes, offsets, cube arrays. */
 struct apple9_filter {
    enum glsl_sampler_dim dim;
    bool array;
