@@ -66,7 +66,7 @@ fn scalar(
     }
     let corners = match primitive.shape {
         Shape::Triangle => 3,
-        Shape::Line => 2,
+        Shape::Line | Shape::Along(_) => 2,
         Shape::Point => 1,
     };
     let named = if primitive.weights.is_none() {

@@ -3,7 +3,9 @@
 //!
 //! With several samples a line is a rectangle, unless the cull word's bit 15 makes the primitive cover
 //! pixels whole (graphics, 6.9; INFERRED). Else it covers the pixels whose diamonds it leaves, and so many
-//! of them across as its width says (INFERRED: what Vulkan calls Bresenham lines).
+//! of them across as its width says (INFERRED: what Vulkan calls Bresenham lines). What lies between two
+//! pixels is decided as if the line were moved by (-ε, -ε²), as Vulkan says: it belongs to the left one, or
+//! the upper.
 
 use super::draw::Rect;
 use super::primitive::{Outline, UNITS};
@@ -51,15 +53,25 @@ pub(super) fn bounds(outline: &Outline) -> Rect {
     }
 }
 
+/// The axis along which a line is longer.
+pub(super) fn major_axis(ends: [[i32; 2]; 2]) -> usize {
+    let [dx, dy] = [0, 1].map(|axis| (i64::from(ends[1][axis]) - i64::from(ends[0][axis])).abs());
+    usize::from(dx < dy)
+}
+
 /// Calls `pixel` with every pixel of a line inside `clip`, in no particular order, each once.
 pub(super) fn pixels(ends: [[i32; 2]; 2], width: u16, clip: Rect, mut pixel: impl FnMut(i32, i32)) {
-    let [a, b] = ends.map(|end| end.map(i64::from));
-    // Along the longer axis.
-    let major = usize::from((b[0] - a[0]).abs() < (b[1] - a[1]).abs());
+    let [mut a, mut b] = ends.map(|end| end.map(i64::from));
+    let major = major_axis(ends);
     let minor = 1 - major;
+    // The first of the pixels across is that of a line moved by half of the others.
+    for end in [&mut a, &mut b] {
+        end[minor] -= (i64::from(width) - 1) * HALF;
+    }
     let (from, to) = (a[major], b[major]);
     let column_of = |at: i64| at.div_euclid(PIXEL);
-    let (first, last) = (column_of(from.min(to)), column_of(from.max(to)));
+    // What begins between two columns begins in the first.
+    let (first, last) = (column_of(from.min(to) - 1), column_of(from.max(to)));
     let first = first.max(clip.min[major].into());
     let last = last.min(i64::from(clip.max[major]) - 1);
     for column in first..=last {
@@ -73,15 +85,16 @@ pub(super) fn pixels(ends: [[i32; 2]; 2], width: u16, clip: Rect, mut pixel: imp
         } else {
             let run = i128::from((at - from).abs()) * i128::from(b[minor] - a[minor]);
             let across = i128::from(a[minor]) * length + run;
-            across.div_euclid(length * i128::from(PIXEL)) as i64
+            // Moved to the left, a line that goes down to the right is lower in this column.
+            let down = major == 0 && (b[0] - a[0]).signum() * (b[1] - a[1]).signum() > 0;
+            let moved = across - i128::from(!down);
+            moved.div_euclid(length * i128::from(PIXEL)) as i64
         };
         if !leaves(a, b, major, column, row) {
             continue;
         }
-        // (width - 1) / 2 of them before this one.
-        let start = row - (i64::from(width) - 1) / 2;
-        let rows = start.max(clip.min[minor].into())
-            ..(start + i64::from(width)).min(clip.max[minor].into());
+        let rows =
+            row.max(clip.min[minor].into())..(row + i64::from(width)).min(clip.max[minor].into());
         for row in rows {
             let mut at = [0; 2];
             at[major] = column as i32;
@@ -92,12 +105,20 @@ pub(super) fn pixels(ends: [[i32; 2]; 2], width: u16, clip: Rect, mut pixel: imp
 }
 
 /// Does the line leave the diamond of the pixel in this column and row? It does when it passes the
-/// column's centre or begins in the diamond, and does not end in it.
+/// column's centre or begins in the diamond, and does not end in it; moved by (-ε, -ε²).
 fn leaves(a: [i64; 2], b: [i64; 2], major: usize, column: i64, row: i64) -> bool {
     let inside = |point: [i64; 2]| {
-        let along = (point[major] - (column * PIXEL + HALF)).abs();
-        let across = (point[1 - major] - (row * PIXEL + HALF)).abs();
-        along + across < HALF
+        let along = point[major] - (column * PIXEL + HALF);
+        let across = point[1 - major] - (row * PIXEL + HALF);
+        let [x, y] = match major {
+            0 => [along, across],
+            _ => [across, along],
+        };
+        // On the diamond's edge the move decides: it leads inside from the right.
+        match x.abs() + y.abs() {
+            HALF => x > 0,
+            away => away < HALF,
+        }
     };
     if inside(b) {
         return false;
@@ -105,7 +126,7 @@ fn leaves(a: [i64; 2], b: [i64; 2], major: usize, column: i64, row: i64) -> bool
     let centre = column * PIXEL + HALF;
     let passes = match a[major] <= b[major] {
         true => a[major] <= centre && centre < b[major],
-        false => b[major] < centre && centre <= a[major],
+        false => b[major] <= centre && centre < a[major],
     };
     passes || inside(a)
 }

@@ -25,6 +25,9 @@ pub(super) enum Shape {
     Triangle,
     /// Two ends, and nothing across.
     Line,
+    /// Two ends, and nothing along the other axis: all pixels across a line after Bresenham are alike
+    /// (INFERRED, as Vulkan prefers).
+    Along(usize),
     /// Nothing.
     Point,
 }
@@ -83,6 +86,14 @@ pub(super) fn gradient(shape: Shape, corners: &[[f64; 2]; 3], values: [f64; 3]) 
             match slope.is_finite() {
                 true => (slope * x, slope * y),
                 false => (0.0, 0.0),
+            }
+        }
+        Shape::Along(axis) => {
+            let slope = (values[1] - values[0]) / edge(1)[axis];
+            match (slope.is_finite(), axis) {
+                (false, _) => (0.0, 0.0),
+                (true, 0) => (slope, 0.0),
+                (true, _) => (0.0, slope),
             }
         }
         Shape::Point => (0.0, 0.0),

@@ -322,14 +322,18 @@ impl<'d> Setup<'d> {
             return;
         }
         let corners = [a, b, b].map(|part| pixels(part.at));
-        let mut depth = gradient(Shape::Line, &corners, [a.depth, b.depth, b.depth]);
+        let shape = match outline {
+            Outline::Line { ends, .. } => Shape::Along(line::major_axis(ends)),
+            Outline::Polygon { .. } => Shape::Line,
+        };
+        let mut depth = gradient(shape, &corners, [a.depth, b.depth, b.depth]);
         let (back, bias) = of_triangle.unwrap_or((false, 0.0));
         depth.value += bias;
         // The two ends of a plain line are its vertices 0 and 1; other lines need their weights.
         let plain = whole && of_triangle.is_none();
         self.out.push(Primitive {
             outline,
-            shape: Shape::Line,
+            shape,
             corners,
             inverse_w: [a, b, b].map(|part| part.inverse_w),
             depth,

@@ -170,7 +170,8 @@ fn thin_lines_leave_diamonds() {
                 if let Some([value, ..]) = found {
                     let d = [b[0] - a[0], b[1] - a[1]];
                     let p = [f64::from(x) + 0.5 - a[0], f64::from(y) + 0.5 - a[1]];
-                    let t = (p[0] * d[0] + p[1] * d[1]) / (d[0] * d[0] + d[1] * d[1]);
+                    let major = usize::from(d[0].abs() < d[1].abs());
+                    let t = p[major] / d[major];
                     assert!((f64::from(value) - t).abs() < 1e-4, "{x} {y}: {value} {t}");
                 }
             }
@@ -182,6 +183,50 @@ fn thin_lines_leave_diamonds() {
             expected.len()
         );
     }
+}
+
+#[test]
+fn lines_between_pixels_go_to_the_left_or_up() {
+    // As if moved by (-ε, -ε²): Vulkan 1.3, 27.7.
+    let plain = |ends: [[f64; 2]; 2], width: f32| {
+        let corners = ends.map(|[x, y]| at(x, y, [1.0; 4]));
+        let lines = Primitive::Lines;
+        let scene = draw(
+            &corners,
+            lines,
+            ObjectType::Line,
+            Samples::One,
+            |_, setup| {
+                for face in [&mut setup.control.front, &mut setup.control.back] {
+                    face.line_width = LineWidth::new(width);
+                }
+            },
+        );
+        let mut pixels = Vec::new();
+        for y in 0..u32::from(SIZE[1]) {
+            for x in 0..u32::from(SIZE[0]) {
+                if scene.at(x, y, 0).is_some() {
+                    pixels.push([x, y]);
+                }
+            }
+        }
+        pixels
+    };
+    let column = |x: u32| (10..20).map(|y| [x, y]).collect::<Vec<_>>();
+    let row = |y: u32| (10..20).map(|x| [x, y]).collect::<Vec<_>>();
+    for (from, to) in [(10.0, 20.0), (20.0, 10.0)] {
+        // At the very edge of the window, too.
+        assert_eq!(plain([[40.0, from], [40.0, to]], 1.0), column(39));
+        assert_eq!(plain([[8.0, from], [8.0, to]], 1.0), column(7));
+        assert_eq!(plain([[from, 8.0], [to, 8.0]], 1.0), row(7));
+    }
+    // An even number of pixels lies on both sides of a line between pixels, three around one inside.
+    let wide = plain([[8.0, 10.0], [8.0, 20.0]], 4.0);
+    let columns: std::collections::BTreeSet<u32> = wide.iter().map(|pixel| pixel[0]).collect();
+    assert_eq!(columns.into_iter().collect::<Vec<_>>(), [6, 7, 8, 9]);
+    let wide = plain([[8.5, 10.0], [8.5, 20.0]], 3.0);
+    let columns: std::collections::BTreeSet<u32> = wide.iter().map(|pixel| pixel[0]).collect();
+    assert_eq!(columns.into_iter().collect::<Vec<_>>(), [7, 8, 9]);
 }
 
 #[test]
