@@ -54,10 +54,10 @@ pub(crate) const MEMORY_ALIGN: u64 = 64;
 
 /// Descriptors in a stage and in a pipeline layout. Images share a table of 128 (isa-4, 1.2; HW), and there
 /// are samplers for 16 and for fetches (HW).
-const SAMPLERS: (u32, u32) = (16, 96);
-const SAMPLED_IMAGES: (u32, u32) = (96, 576);
-const STORAGE_IMAGES: (u32, u32) = (32, 192);
-const INPUT_ATTACHMENTS: (u32, u32) = (4, 4);
+pub(super) const SAMPLERS: (u32, u32) = (16, 96);
+pub(super) const SAMPLED_IMAGES: (u32, u32) = (96, 576);
+pub(super) const STORAGE_IMAGES: (u32, u32) = (32, 192);
+pub(super) const INPUT_ATTACHMENTS: (u32, u32) = (4, 4);
 
 /// Bytes of the largest buffer and piece of memory.
 pub(crate) fn largest_allocation() -> u64 {
@@ -126,8 +126,8 @@ pub(super) fn limits() -> vk::PhysicalDeviceLimits {
         max_sampler_anisotropy: 16.0,
         min_texel_offset: -8,
         max_texel_offset: 7,
-        min_texel_gather_offset: 0,
-        max_texel_gather_offset: 0,
+        min_texel_gather_offset: -8,
+        max_texel_gather_offset: 7,
         sub_texel_precision_bits: 8,
         mipmap_precision_bits: 6,
         sampled_image_color_sample_counts: few_samples,

@@ -54,8 +54,6 @@ fn vulkan11(this: &PhysicalDevice) -> vk::PhysicalDeviceVulkan11Properties<'stat
 }
 
 fn vulkan12() -> vk::PhysicalDeviceVulkan12Properties<'static> {
-    // The least that the specification allows, for descriptors that are not there.
-    const LEAST: u32 = 500_000;
     let (driver_name, driver_info) = driver();
     vk::PhysicalDeviceVulkan12Properties {
         // Numbers of drivers come from the registry of the Khronos Group, in which this driver is
@@ -79,23 +77,24 @@ fn vulkan12() -> vk::PhysicalDeviceVulkan12Properties<'static> {
         shader_uniform_buffer_array_non_uniform_indexing_native: vk::TRUE,
         shader_storage_buffer_array_non_uniform_indexing_native: vk::TRUE,
         robust_buffer_access_update_after_bind: vk::TRUE,
-        max_per_stage_descriptor_update_after_bind_samplers: LEAST,
+        // Images and samplers are in tables whenever they are written: as many as others.
+        max_per_stage_descriptor_update_after_bind_samplers: limits::SAMPLERS.0,
         max_per_stage_descriptor_update_after_bind_uniform_buffers: limits::DESCRIPTORS,
         max_per_stage_descriptor_update_after_bind_storage_buffers: limits::DESCRIPTORS,
-        max_per_stage_descriptor_update_after_bind_sampled_images: LEAST,
-        max_per_stage_descriptor_update_after_bind_storage_images: LEAST,
-        max_per_stage_descriptor_update_after_bind_input_attachments: LEAST,
+        max_per_stage_descriptor_update_after_bind_sampled_images: limits::SAMPLED_IMAGES.0,
+        max_per_stage_descriptor_update_after_bind_storage_images: limits::STORAGE_IMAGES.0,
+        max_per_stage_descriptor_update_after_bind_input_attachments: limits::INPUT_ATTACHMENTS.0,
         max_per_stage_update_after_bind_resources: limits::DESCRIPTORS,
-        max_descriptor_set_update_after_bind_samplers: LEAST,
+        max_descriptor_set_update_after_bind_samplers: limits::SAMPLERS.1,
         max_descriptor_set_update_after_bind_uniform_buffers: limits::DESCRIPTORS,
         max_descriptor_set_update_after_bind_uniform_buffers_dynamic:
             limits::DYNAMIC_UNIFORM_BUFFERS,
         max_descriptor_set_update_after_bind_storage_buffers: limits::DESCRIPTORS,
         max_descriptor_set_update_after_bind_storage_buffers_dynamic:
             limits::DYNAMIC_STORAGE_BUFFERS,
-        max_descriptor_set_update_after_bind_sampled_images: LEAST,
-        max_descriptor_set_update_after_bind_storage_images: LEAST,
-        max_descriptor_set_update_after_bind_input_attachments: LEAST,
+        max_descriptor_set_update_after_bind_sampled_images: limits::SAMPLED_IMAGES.1,
+        max_descriptor_set_update_after_bind_storage_images: limits::STORAGE_IMAGES.1,
+        max_descriptor_set_update_after_bind_input_attachments: limits::INPUT_ATTACHMENTS.1,
         // The driver's own shader resolves, each aspect by itself; integers have no average.
         supported_depth_resolve_modes: RESOLVES | vk::ResolveModeFlags::AVERAGE,
         supported_stencil_resolve_modes: RESOLVES,
