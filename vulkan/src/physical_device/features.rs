@@ -436,6 +436,8 @@ pub(crate) struct Enabled {
     pub(crate) null_descriptor: bool,
     /// Pipelines may have a robustness of their own.
     pub(crate) pipeline_robustness: bool,
+    /// Samplers may have border colours that hardware has not: shaders are made for them.
+    pub(crate) custom_border_colors: bool,
 }
 
 impl Enabled {
@@ -479,6 +481,11 @@ impl Enabled {
                 entry::find::<vk::PhysicalDevicePipelineRobustnessFeaturesEXT<'_>>(next)
             {
                 enabled.pipeline_robustness = asked.pipeline_robustness != 0;
+            }
+            if let Some(asked) =
+                entry::find::<vk::PhysicalDeviceCustomBorderColorFeaturesEXT<'_>>(next)
+            {
+                enabled.custom_border_colors = asked.custom_border_colors != 0;
             }
         }
         Ok(enabled)

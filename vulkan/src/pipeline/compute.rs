@@ -53,7 +53,7 @@ impl ComputePipeline {
                 bindings: layout.describe(),
                 robust: module.robust,
                 has_base_workgroup: flags.contains(vk::PipelineCreateFlags::DISPATCH_BASE),
-                custom_border_colors: false,
+                custom_border_colors: module.custom_border_colors,
             }),
         };
         let (shader, texts) = search.shader(&source, feedback)?;

@@ -34,6 +34,8 @@ pub(super) struct Module<'a> {
     pub(super) constants: Vec<SpecConstant>,
     /// Whether it checks accesses of buffers.
     pub(super) robust: bool,
+    /// Whether samplers may have borders that hardware has not.
+    pub(super) custom_border_colors: bool,
 }
 
 /// What a module is compiled for: the stage, and how that is lowered.
@@ -65,6 +67,7 @@ impl<'a> Module<'a> {
             entry_point: "main".into(),
             constants: Vec::new(),
             robust: false,
+            custom_border_colors: false,
         }
     }
 
@@ -76,6 +79,7 @@ impl<'a> Module<'a> {
             entry_point: Cow::Borrowed(&self.entry_point),
             constants: self.constants.clone(),
             robust: self.robust,
+            custom_border_colors: self.custom_border_colors,
         }
     }
 
@@ -87,6 +91,7 @@ impl<'a> Module<'a> {
             entry_point: self.entry_point.into_owned().into(),
             constants: self.constants,
             robust: self.robust,
+            custom_border_colors: self.custom_border_colors,
         }
     }
 
@@ -127,6 +132,7 @@ impl<'a> Module<'a> {
                 entry_point: name.into(),
                 constants: constants.map_or_else(Vec::new, |given| self::constants(given)),
                 robust: robustness::stage_is_robust(device, pipeline, stage.p_next),
+                custom_border_colors: device.features.custom_border_colors,
             })
         }
     }

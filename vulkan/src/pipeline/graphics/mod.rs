@@ -275,6 +275,7 @@ impl<'a> Stages<'a> {
                 lowering: Lowering::Vertex(VertexLowering {
                     bindings: pre.bindings.clone(),
                     robust: pre.vertex.robust,
+                    custom_border_colors: pre.vertex.custom_border_colors,
                     attributes: input.attributes.clone(),
                     point_size: input.topology == Primitive::Points
                         || pre.raster.polygon == PolygonMode::Point,
@@ -285,6 +286,7 @@ impl<'a> Stages<'a> {
             lowering: FragmentLowering {
                 bindings: fragment.map_or_else(Vec::new, |given| given.bindings.clone()),
                 robust: given.is_some_and(|module| module.robust),
+                custom_border_colors: given.is_some_and(|module| module.custom_border_colors),
                 samples: samples.count() as u8,
                 attachments: attachments(
                     &colour,

@@ -75,6 +75,7 @@ fn whole(lowering: Lowering) -> Whole {
             entry_point: "main".into(),
             constants: vec![SpecConstant { id: 3, bits: 4 }],
             robust: false,
+            custom_border_colors: false,
         },
         lowering,
     }
