@@ -1254,7 +1254,15 @@ fn border_colours_of_ones_own() {
         compare: Compare::Less,
         ..nearest()
     };
-    for own in [true, false] {
+    // Memory's components in the API's order: a border's colour is in that, whatever memory's is.
+    let formats = [
+        (Format::R8G8B8A8Unorm, [0, 1, 2, 3]),
+        (Format::B8G8R8A8Unorm, [2, 1, 0, 3]),
+    ];
+    for (own, (format, order)) in [true, false]
+        .into_iter()
+        .flat_map(|own| formats.map(|format| (own, format)))
+    {
         let border = if own { colour } else { [1.0; 4] };
         let texture = |format, binding| {
             let mut image = sampled(binding, format, Shape::D2(width, height), 1, sampler);
@@ -1264,11 +1272,7 @@ fn border_colours_of_ones_own() {
         // One with a border of its own makes the compiler look.
         let mut other = texture(Format::R8G8B8A8Unorm, 5);
         other.border = Some([0; 4]);
-        let images = vec![
-            texture(Format::R8G8B8A8Unorm, 0),
-            texture(Format::R32Sfloat, 1),
-            other,
-        ];
+        let images = vec![texture(format, 0), texture(Format::R32Sfloat, 1), other];
         let texels = [images[0].texels.clone(), images[1].texels.clone()];
         let declare = "layout(set = 1, binding = 0) uniform sampler2D t;
 layout(set = 1, binding = 1) uniform sampler2DShadow s;";
@@ -1282,7 +1286,7 @@ layout(set = 1, binding = 1) uniform sampler2DShadow s;";
             there.then(|| (y * i64::from(width) + x) as usize)
         };
         let texel = |place, component: usize| match inside(place) {
-            Some(at) => f32::from(texels[0][4 * at + component]) / 255.0,
+            Some(at) => f32::from(texels[0][4 * at + order[component]]) / 255.0,
             None => border[component],
         };
         let depth = |place| match inside(place) {
@@ -1308,7 +1312,12 @@ layout(set = 1, binding = 1) uniform sampler2DShadow s;";
             ),
         ] {
             let body = format!("o[i] = floatBitsToUint({call});");
-            let case = case(&format!("{call} {own}"), declare, &body, images.clone());
+            let case = case(
+                &format!("{call} {own} {format:?}"),
+                declare,
+                &body,
+                images.clone(),
+            );
             holds(&case, expected);
         }
     }

@@ -70,7 +70,8 @@ pub enum BindingKind {
     /// The bytes of an inline uniform block themselves.
     InlineUniform,
     /// Texture descriptors of 64 bytes: the 32 of a texture record; five `u32`: width, height, depth or layers (or cubes of
-    /// an array of cubes; 1 of others), levels, samples, all at the view's first level; zeros. All zeros: no texture.
+    /// an array of cubes; 1 of others), levels, samples, all at the view's first level; `u32`: the swizzle
+    /// of a border's colour, whose components are in the API's order, as a record's; zeros. All zeros: no texture.
     /// The record of an array of cubes is that of a 2D array of its faces, that of an input attachment always one of an
     /// array.
     Texture,

@@ -6,6 +6,8 @@
 //! has no per-texel stores that are known well enough (isa-3, 3; isa-4, 2). mesa-nir's `BindingKind`
 //! says the same to the compiler.
 
+use agx_hw::format::Swizzle;
+
 /// Bytes of a sampled image's descriptor.
 pub(crate) const TEXTURE_SIZE: usize = 64;
 /// Bytes of a sampler's.
@@ -101,11 +103,12 @@ impl Addressing {
 /// A texture record.
 pub(crate) type Record = [u8; agx_hw::texture::RECORD_SIZE];
 
-/// A sampled image's descriptor.
-pub(crate) fn texture(record: &Record, extents: Extents) -> [u8; TEXTURE_SIZE] {
+/// A sampled image's descriptor, with where the components of a border's colour go.
+pub(crate) fn texture(record: &Record, extents: Extents, border: Swizzle) -> [u8; TEXTURE_SIZE] {
     let mut bytes = [0; TEXTURE_SIZE];
     bytes[..32].copy_from_slice(record);
     put(&mut bytes[32..], &extents.words());
+    put(&mut bytes[52..], &[u32::from(border.code())]);
     bytes
 }
 

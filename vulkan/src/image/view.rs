@@ -193,10 +193,15 @@ impl ImageView {
             layer: shown.first_layer,
             layers: shown.layers,
             vulkan_format: info.format,
-            texture: descriptor::texture(&record, extents),
+            texture: descriptor::texture(&record, extents, border_swizzle(shown)),
             storage,
         })
     }
+}
+
+/// Where the components of a border's colour go: it has none that the format has not.
+fn border_swizzle(shown: Shown) -> Swizzle {
+    shown.format.swizzle().in_order().view(shown.swizzle)
 }
 
 fn swizzle(components: vk::ComponentMapping) -> Swizzle {
@@ -381,7 +386,11 @@ pub(crate) fn level_texture(
         layers: 1,
     };
     let record = texture_record(image, plane, shown)?;
-    Ok(descriptor::texture(&record, extents(image, shown)))
+    Ok(descriptor::texture(
+        &record,
+        extents(image, shown),
+        border_swizzle(shown),
+    ))
 }
 
 /// Where shaders find the elements of the first level.

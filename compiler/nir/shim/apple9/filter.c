@@ -39,9 +39,10 @@ apple9_border(nir_builder *b, const struct apple9_filter *f, nir_def *preset, ni
    nir_def *rgba[4];
    for (unsigned i = 0; i < 4; i++)
       rgba[i] = nir_bcsel(b, has_custom, nir_channel(b, custom, i), i == 3 ? alpha : colour);
-   nir_def *record = apple9_load_descriptor(b, f->texture, 0, 1);
+   /* That of the record has components in memory's order. */
+   nir_def *order = apple9_load_descriptor(b, f->texture, TEXTURE_BORDER_SWIZZLE, 1);
    for (unsigned i = 0; i < 4; i++) {
-      nir_def *swizzle = bits(b, record, 16 + 3 * i, 3);
+      nir_def *swizzle = bits(b, order, 3 * i, 3);
       nir_def *value = nir_bcsel(b, nir_ieq_imm(b, swizzle, 4), one, zero);
       for (unsigned c = 0; c < 4; c++)
          value = nir_bcsel(b, nir_ieq_imm(b, swizzle, c), rgba[c], value);

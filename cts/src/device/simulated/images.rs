@@ -194,6 +194,7 @@ fn put_texture(bytes: &mut [u8], image: &Image, tiled: &Tiled, address: u64) -> 
     for (at, field) in (32..).step_by(4).zip(fields) {
         put(bytes, at, field);
     }
+    put(bytes, 52, image.format.swizzle().in_order().code().into());
     Ok(())
 }
 

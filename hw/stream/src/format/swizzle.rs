@@ -66,6 +66,21 @@ impl Swizzle {
         Swizzle(out)
     }
 
+    /// This swizzle with components in the API's order instead of memory's: those that are not constant come
+    /// from their own place. Seen through a view's it tells where a border's colour goes.
+    #[must_use]
+    pub const fn in_order(self) -> Swizzle {
+        let mut out = self.0;
+        let mut i = 0;
+        while i < 4 {
+            if out[i].code() < 4 {
+                out[i] = Self::IDENTITY.0[i];
+            }
+            i += 1;
+        }
+        Swizzle(out)
+    }
+
     /// The opposite direction: for each component of memory the output component that shows it, 0
     /// for those that none shows.
     pub(super) const fn inverse(self) -> StoreSwizzle {
@@ -112,5 +127,24 @@ impl StoreSwizzle {
 impl std::fmt::Debug for StoreSwizzle {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "StoreSwizzle({:#04x})", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn borders_are_in_the_order_of_the_api() {
+        // Blue, green, red and no alpha in memory.
+        let format = Swizzle([Source::B, Source::G, Source::R, Source::One]);
+        let border = format.in_order();
+        assert_eq!(
+            border,
+            Swizzle([Source::R, Source::G, Source::B, Source::One])
+        );
+        let view = Swizzle([Source::A, Source::B, Source::Zero, Source::R]);
+        let seen = Swizzle([Source::One, Source::B, Source::Zero, Source::R]);
+        assert_eq!(border.view(view), seen);
     }
 }
