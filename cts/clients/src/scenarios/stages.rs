@@ -135,7 +135,9 @@ unsafe fn side_effects(s: &Scope<'_>) -> anyhow::Result<()> {
             .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
             .descriptor_count(1)
             .stage_flags(vk::ShaderStageFlags::FRAGMENT)];
-        let set_layout = s.set_layout(&bindings, vk::DescriptorSetLayoutCreateFlags::empty())?;
+        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
+        let set_layout = s.device().create_descriptor_set_layout(&info, None)?;
+        s.at_end(move |device| device.destroy_descriptor_set_layout(set_layout, None));
         let counts = s.buffer_of(&[0, 0])?;
         let set = s.set(set_layout)?;
         let storage = vk::DescriptorType::STORAGE_BUFFER;

@@ -96,7 +96,7 @@ fn fragment() -> ShaderBinary {
                 varying(1, 1, VaryingMode::Linear),
             ],
             uses_frag_z: true,
-            discards: true,
+            late_tests: true,
             depth_layout: DepthLayout::Less,
             writes_depth: true,
             writes_colour: true,
