@@ -73,8 +73,15 @@ unsafe fn library(
     which: Which,
     layout: vk::PipelineLayout,
 ) -> anyhow::Result<vk::Pipeline> {
+    // Formats are the output's alone, views of all parts but the vertices.
+    let rendering = info.p_next.cast::<vk::PipelineRenderingCreateInfo<'_>>();
+    let views = vk::PipelineRenderingCreateInfo::default().view_mask((*rendering).view_mask);
     let mut said = vk::GraphicsPipelineLibraryCreateInfoEXT::default().flags(which);
-    said.p_next = info.p_next.cast_mut();
+    if which.contains(OUTPUT) {
+        said.p_next = rendering.cast();
+    } else if which.intersects(PRE | FRAGMENT) {
+        said.p_next = std::ptr::from_ref(&views).cast();
+    }
     let mut own = vk::GraphicsPipelineCreateInfo {
         flags: info.flags | vk::PipelineCreateFlags::LIBRARY_KHR,
         p_next: std::ptr::from_ref(&said).cast(),
@@ -244,11 +251,10 @@ unsafe fn partition(s: &Scope<'_>) -> anyhow::Result<()> {
     let retain = vk::PipelineCreateFlags::RETAIN_LINK_TIME_OPTIMIZATION_INFO_EXT;
     let optimise = vk::PipelineCreateFlags::LINK_TIME_OPTIMIZATION_EXT;
     let none = vk::PipelineCreateFlags::empty();
-    let partitions: [(&[Which], vk::PipelineCreateFlags, vk::PipelineCreateFlags); 4] = [
+    let partitions: [(&[Which], vk::PipelineCreateFlags, vk::PipelineCreateFlags); 3] = [
         (&[INPUT | PRE, FRAGMENT | OUTPUT], none, none),
         (&[PRE | FRAGMENT, OUTPUT | INPUT], none, none),
         (&[OUTPUT, FRAGMENT, PRE, INPUT], retain, optimise),
-        (&[INPUT | PRE | FRAGMENT | OUTPUT], none, none),
     ];
     let check = |name: &str, pipeline| {
         let commands = once(s)?;
