@@ -334,8 +334,8 @@ pub(super) const GREEN: [f32; 4] = [0.0, 1.0, 0.0, 1.0];
 pub(super) const BLUE: [f32; 4] = [0.0, 0.0, 1.0, 1.0];
 
 /// Points of odd and even sizes, lines along the axes, triangles. Points lie where the edges of
-/// their squares are edges of pixels; lines of width 1 run through pixels' middles from edge to
-/// edge, where strict and other lines cover the same pixels.
+/// their squares are edges of pixels; lines of width 1 run through pixels' middles and end
+/// inside pixels, where strict and other lines cover the same ones.
 unsafe fn topology(s: &Scope<'_>) -> anyhow::Result<()> {
     use vk::PrimitiveTopology as T;
     let points = "
@@ -351,7 +351,7 @@ void main() {
     let lines = "
 layout(location = 0) flat out vec4 colour;
 void main() {
-    vec2 at[6] = vec2[](vec2(4, 4.5), vec2(20, 4.5), vec2(30.5, 10), vec2(30.5, 60), vec2(25, 7.5), vec2(8, 7.5));
+    vec2 at[6] = vec2[](vec2(4.25, 4.5), vec2(20.25, 4.5), vec2(30.5, 10.25), vec2(30.5, 60.25), vec2(24.75, 7.5), vec2(7.75, 7.5));
     gl_PointSize = 1.0;
     gl_Position = vec4(at[gl_VertexIndex] / 32.0 - 1.0, 0.0, 1.0);
     colour = vec4(1.0, float(gl_VertexIndex / 2) * 0.4, 0.0, 1.0);
