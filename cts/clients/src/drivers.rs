@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow, bail, ensure};
@@ -113,8 +114,10 @@ fn manifest() -> anyhow::Result<PathBuf> {
         "file_format_version": "1.0.1",
         "ICD": { "library_path": library, "api_version": "1.3.0" },
     });
-    // Of several processes that write it, all write the same; renaming keeps readers whole.
-    let new = manifest.with_extension(format!("{}.new", std::process::id()));
+    // Of several processes and threads that write it, all write the same; renaming keeps readers whole.
+    static WRITERS: AtomicU32 = AtomicU32::new(0);
+    let writer = WRITERS.fetch_add(1, Ordering::Relaxed);
+    let new = manifest.with_extension(format!("{}.{writer}.new", std::process::id()));
     std::fs::write(&new, text.to_string())?;
     std::fs::rename(&new, &manifest)?;
     Ok(manifest)
@@ -159,7 +162,6 @@ struct Temporary(PathBuf);
 
 impl Temporary {
     fn new() -> Temporary {
-        use std::sync::atomic::{AtomicU32, Ordering};
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("cortland-clients-{}-{number}", std::process::id());

@@ -46,6 +46,12 @@ const SAYS_NOTHING: &[(&str, &str)] = &[
     ("VUID-vkCmdCopyImage-dstOffset-01784", TEXELS_OF_THE_SOURCE),
 ];
 
+/// Scenarios that the layer of Debian 12 (1.3.239) crashes on by itself, on either driver.
+const LAYER_CRASHES: &[(&str, &str)] = &[(
+    "library.discard",
+    "in vkCmdDraw, with a pipeline that was linked without fragments",
+)];
+
 /// Runs a check for every scenario that `CORTLAND_SCENARIO` (a part of a name) chooses, two at a
 /// time; all that is wrong in one panic.
 fn each(check: impl Fn(&str) -> anyhow::Result<()> + Sync) {
@@ -97,6 +103,9 @@ fn known_wrong(driver: &Driver, name: &str) -> bool {
 
 /// Under the validation layer: passed, and silence.
 fn silent(driver: &Driver, name: &str) -> anyhow::Result<()> {
+    if LAYER_CRASHES.iter().any(|(crashes, _)| *crashes == name) {
+        return Ok(());
+    }
     let outcome = run(driver, name, true)?;
     passed(driver, name, &outcome)?;
     let says_something =
