@@ -44,7 +44,7 @@ pub(crate) struct Program {
 }
 
 /// Which memory a shader's pointers point to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Uses {
     pub(crate) push_constants: bool,
     pub(crate) dynamic_buffers: bool,
@@ -55,12 +55,19 @@ pub(crate) struct Uses {
     pub(crate) draw_parameters: bool,
     pub(crate) draw_number: bool,
     pub(crate) blend_constants: bool,
-    /// By number, those below 32.
-    sets: u32,
+    /// Descriptor sets, a bit for each.
+    pub(crate) sets: u32,
+    /// Those with the records of its texture and sampler tables.
+    pub(crate) table_sets: u32,
 }
 
 impl Uses {
-    fn of(pointers: &[Pointer]) -> Uses {
+    fn of(pointers: &[Pointer], textures: &[TextureSlot], samplers: &[SamplerSlot]) -> Uses {
+        let of_samplers = samplers.iter().filter_map(|slot| match slot {
+            SamplerSlot::Fetch => None,
+            SamplerSlot::Descriptor { set, .. } => Some(*set),
+        });
+        let of_tables = textures.iter().map(|slot| slot.set).chain(of_samplers);
         let uses = |pointer| pointers.contains(&pointer);
         let sets = (0..32).filter(|set| uses(Pointer::DescriptorSet(*set)));
         Uses {
@@ -74,6 +81,9 @@ impl Uses {
             draw_number: uses(Pointer::DrawNumber),
             blend_constants: uses(Pointer::BlendConstants),
             sets: sets.fold(0, |all, set| all | 1 << set),
+            table_sets: of_tables
+                .filter(|set| *set < 32)
+                .fold(0, |all, set| all | 1 << set),
         }
     }
 
@@ -201,7 +211,7 @@ impl Program {
         let program = Program {
             local,
             pointers: binary.pointers.clone().into_boxed_slice(),
-            uses: Uses::of(&binary.pointers),
+            uses: Uses::of(&binary.pointers, &binary.textures, &binary.samplers),
             launcher,
             textures: binary.textures.clone().into_boxed_slice(),
             samplers: binary.samplers.clone().into_boxed_slice(),

@@ -161,7 +161,7 @@ fn the_validation_layer_is_silent_about_the_driver() {
 }
 
 /// What of the scenarios draws.
-const GRAPHICS: [&str; 3] = ["draw.", "states.", "stages."];
+const GRAPHICS: [&str; 4] = ["draw.", "states.", "stages.", "reuse."];
 
 /// A GPU whose memory for geometry is full renders what it has, in the middle of a pass (graphics, 12).
 /// No picture may tell.

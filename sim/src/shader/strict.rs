@@ -132,6 +132,8 @@ struct State {
     /// Slots with something outstanding.
     active: SlotMask,
     slots: [Slot; 6],
+    /// Registers that any of them has outstanding, as result or operand.
+    busy: Units,
     /// Base of the returning atomic that was the last instruction.
     landing: Option<Base>,
     /// Lanes in which a unit was never written.
@@ -249,6 +251,7 @@ impl State {
             serial: 0,
             active: SlotMask::NONE,
             slots: Default::default(),
+            busy: Units::EMPTY,
             landing: None,
             never: [0; UNITS],
             lost: [0; UNITS],
@@ -265,6 +268,7 @@ impl State {
         self.serial = wave.serial();
         self.active = SlotMask::NONE;
         self.slots.iter_mut().for_each(Slot::clear);
+        self.busy = Units::EMPTY;
         self.landing = None;
         let undefined = options.undefined && wave.initial != 0;
         self.never.fill(if undefined { wave.initial } else { 0 });
@@ -287,7 +291,7 @@ impl State {
         if check.rare.any() {
             self.rare(check, scene, landing)?;
         }
-        if !self.active.is_empty() {
+        if !self.active.is_empty() && self.concerns(check) {
             self.outstanding(check, scene)?;
         }
         if !check.only_waits {
@@ -335,6 +339,16 @@ impl State {
         Ok(())
     }
 
+    /// Whether an instruction has to do with what is outstanding; most between a load and its use have not.
+    #[inline]
+    fn concerns(&self, check: &Check) -> bool {
+        check.orders
+            || check.label
+            || check.named.bits() & self.active.bits() != 0
+            || check.reads.meets(&self.busy)
+            || check.writes.meets(&self.busy)
+    }
+
     /// Waits, and everything that depends on what is outstanding.
     fn outstanding(&mut self, check: &Check, scene: &Scene<'_>) -> Result<(), Trap> {
         let more = check.more();
@@ -355,16 +369,16 @@ impl State {
         };
         for number in self.active.iter() {
             let slot = self.slot(number);
-            let early = slot.pending.both(reads);
-            if !early.is_empty() {
+            if slot.pending.meets(reads) {
+                let early = slot.pending.both(reads);
                 return trap(self.unwaited("reads", &early, number, check, scene));
             }
-            let early = slot.pending.both(writes);
-            if !early.is_empty() {
+            if slot.pending.meets(writes) {
+                let early = slot.pending.both(writes);
                 return trap(self.unwaited("overwrites", &early, number, check, scene));
             }
-            let early = slot.held.both(writes);
-            if !early.is_empty() {
+            if slot.held.meets(writes) {
+                let early = slot.held.both(writes);
                 return trap(format!(
                     "overwrites {}, an operand that {} reads until slot {number} completes",
                     early.name(),
@@ -399,51 +413,60 @@ impl State {
         let waits = if proven { check.proven } else { check.named };
         let active = self.active;
         for number in waits.iter().filter(|&slot| active.contains(slot)) {
-            let slot = self.slot(number);
-            let others = check.reads.without(&more.awaitable);
-            let other = slot.pending.both(&others);
-            let awaited = slot.pending.both(&more.awaitable);
-            match more.quirk {
-                Quirk::Logic if !other.is_empty() && awaited.is_empty() => {
-                    return trap(format!(
-                        "reads {} as source B, pending on slot {number}: only source A is waited for",
-                        other.name(),
-                    ));
-                }
-                Quirk::Atomic if proven => {
-                    if !other.is_empty() {
-                        return trap(format!(
-                            "reads {}, pending on slot {number}: only data is waited for",
-                            other.name(),
-                        ));
-                    }
-                    let simple = awaited.without(&slot.one_component).is_empty()
-                        && check.rare.has(Rare::RETURNS)
-                        && !more.compare_exchange;
-                    if !awaited.is_empty() && !simple {
-                        return trap(format!(
-                            "waits for {} on slot {number}: proven only for the result of a \
-                             one-component device load, in returning operations other than \
-                             compare-exchange",
-                            awaited.name(),
-                        ));
-                    }
-                    if awaited.is_empty() {
-                        // Not what its wait is proven for.
-                        continue;
-                    }
-                }
-                _ => {}
+            if more.quirk != Quirk::None && !self.may_wait(number, check, proven)? {
+                // Not what its wait is proven for.
+                continue;
             }
             self.discharge(number);
         }
         Ok(())
     }
 
+    /// Whether the wait of an instruction with a quirk counts for a slot.
+    #[inline(never)]
+    fn may_wait(&self, number: u8, check: &Check, proven: bool) -> Result<bool, Trap> {
+        let more = check.more();
+        let slot = self.slot(number);
+        let other = slot.pending.both(&check.reads.without(&more.awaitable));
+        let awaited = slot.pending.both(&more.awaitable);
+        match more.quirk {
+            Quirk::Logic if !other.is_empty() && awaited.is_empty() => Err(Box::new(format!(
+                "reads {} as source B, pending on slot {number}: only source A is waited for",
+                other.name(),
+            ))),
+            Quirk::Atomic if proven => {
+                if !other.is_empty() {
+                    return Err(Box::new(format!(
+                        "reads {}, pending on slot {number}: only data is waited for",
+                        other.name(),
+                    )));
+                }
+                let simple = awaited.without(&slot.one_component).is_empty()
+                    && check.rare.has(Rare::RETURNS)
+                    && !more.compare_exchange;
+                if !awaited.is_empty() && !simple {
+                    return Err(Box::new(format!(
+                        "waits for {} on slot {number}: proven only for the result of a \
+                         one-component device load, in returning operations other than \
+                         compare-exchange",
+                        awaited.name(),
+                    )));
+                }
+                Ok(!awaited.is_empty())
+            }
+            _ => Ok(true),
+        }
+    }
+
     fn discharge(&mut self, number: u8) {
         self.slots[usize::from(number - 1)].clear();
         let left = self.active.bits() & !SlotMask::of(number).bits();
         self.active = SlotMask::from_bits(left).unwrap_or(SlotMask::NONE);
+        self.busy = Units::EMPTY;
+        for slot in &self.slots {
+            self.busy.add(&slot.pending);
+            self.busy.add(&slot.held);
+        }
     }
 
     fn slot(&self, number: u8) -> &Slot {
@@ -548,6 +571,8 @@ impl State {
         let slot = &mut self.slots[usize::from(number - 1)];
         slot.pending.add(&check.writes);
         slot.held.add(&more.held);
+        self.busy.add(&check.writes);
+        self.busy.add(&more.held);
         slot.producers.push(scene.index as u32);
         slot.scratch.extend(more.scratch);
         if more.one_component {

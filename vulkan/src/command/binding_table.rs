@@ -28,7 +28,7 @@ const _: () = assert!(SLOT == SLOT_SIZE);
 const TABLE_ALIGN: u64 = 64;
 
 /// A descriptor set as it is bound.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BoundSet {
     /// For the GPU; 0 where none is bound.
     pub(super) address: u64,

@@ -9,6 +9,7 @@ use agx_hw::window::LauncherAddress;
 
 use super::binding_table::{BoundSet, Sets};
 use super::buffer::{CommandBuffer, record_everywhere};
+use super::changes::{Changes, Time};
 use super::dispatch::{DESCRIPTOR, Groups, Places, Written};
 use super::replay::{record_inside, record_slice_inside};
 use crate::descriptor::{DescriptorSet, DynamicBuffer, Layout, MAX_DESCRIPTOR, UpdateTemplate};
@@ -45,9 +46,10 @@ pub(super) struct Bound {
     pub(super) pushed: Option<usize>,
     push_set: [u8; MAX_PUSH_SET],
     push_size: usize,
-    /// Whether something changed since the last launch program was written.
-    pub(super) changed: bool,
-    written: Option<Written>,
+    /// When it changed last.
+    pub(super) changes: Changes,
+    /// The last dispatch's launch program, and when it was written.
+    written: Option<(Written, Time)>,
 }
 
 /// How much of what is bound a root record holds: bytes of push constants and of the pushed set, and dynamic
@@ -71,7 +73,7 @@ impl Default for Bound {
             pushed: None,
             push_set: [0; MAX_PUSH_SET],
             push_size: 0,
-            changed: true,
+            changes: Changes::default(),
             written: None,
         }
     }
@@ -99,7 +101,6 @@ impl Bound {
                 self.bind_set(place.index, place.dynamic_start, set, &mut offsets);
             }
         }
-        self.changed = true;
     }
 
     fn bind_set(
@@ -112,12 +113,20 @@ impl Bound {
         let Some(place) = self.sets.get_mut(index) else {
             return;
         };
-        *place = set.bound();
-        if self.pushed == Some(index) {
+        let bound = set.bound();
+        let was_pushed = self.pushed == Some(index);
+        if *place != bound || was_pushed {
+            *place = bound;
+            self.changes.set(index);
+        }
+        if was_pushed {
             self.pushed = None;
         }
         // SAFETY: nobody updates a set while a command that binds it is recorded.
         let dynamic = unsafe { set.dynamic() };
+        if !dynamic.is_empty() {
+            self.changes.dynamic();
+        }
         for (buffer, at) in dynamic.iter().zip(dynamic_start..) {
             let offset = offsets.split_off_first().copied().unwrap_or(0);
             if let Some(place) = self.dynamic.get_mut(at) {
@@ -176,14 +185,16 @@ impl Bound {
 
     /// The launch program that was written last, if it is right for this dispatch.
     pub(super) fn written(&self, groups: Groups, base: [u32; 3]) -> Option<LauncherAddress> {
-        let written = self.written.filter(|_| !self.changed)?;
+        let (written, at) = self.written?;
+        if at != self.changes.now() {
+            return None;
+        }
         written.launcher_for(groups, base)
     }
 
     /// A launch program was written for the state as it is.
     pub(super) fn remember(&mut self, written: Written) {
-        self.written = Some(written);
-        self.changed = false;
+        self.written = Some((written, self.changes.now()));
     }
 
     /// The memory of the pushed set of a layout, to write descriptors into.
@@ -205,7 +216,7 @@ impl Bound {
         self.pushed = Some(index);
         self.push_size = memory.len().min(MAX_PUSH_SET);
         self.push_set[..self.push_size].copy_from_slice(&memory[..self.push_size]);
-        self.changed = true;
+        self.changes.set(index);
     }
 
     /// The pushed set's memory.
@@ -272,7 +283,7 @@ impl CommandBuffer {
         };
         let index = set as usize;
         write(set_layout, bound.push_memory(index, set_layout));
-        bound.changed = true;
+        bound.changes.set(index);
         if keeps {
             // The state of the command buffer that keeps it has what was pushed before, too.
             let memory = host.copied(bound.pushed_memory())?;
@@ -300,7 +311,7 @@ pub(crate) unsafe extern "system" fn cmd_bind_pipeline(
             match point {
                 vk::PipelineBindPoint::COMPUTE => {
                     this.bound.pipeline = Some(NonNull::from(pipeline));
-                    this.bound.changed = true;
+                    this.bound.changes.change();
                 }
                 vk::PipelineBindPoint::GRAPHICS => this.drawing.bind(pipeline),
                 _ => {}
@@ -361,7 +372,7 @@ pub(crate) unsafe extern "system" fn cmd_push_constants(
                 };
                 to.copy_from_slice(values);
                 bound.constants_end = bound.constants_end.max(end).next_multiple_of(4);
-                bound.changed = true;
+                bound.changes.constants();
             }
             Ok(())
         });

@@ -118,6 +118,8 @@ impl CommandBuffer {
         let (state, bound) = (drawing.state.clone(), drawing.pipeline);
         // Clears are not counted.
         let occlusion = drawing.occlusion.take();
+        // What is written for its constants is not for those that were pushed, nor the other way round.
+        drawing.forget();
         drawing.bind(&pipeline);
         let set = &mut drawing.state;
         set.viewports.clear();

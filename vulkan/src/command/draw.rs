@@ -1,62 +1,83 @@
 // SPDX-License-Identifier: MIT
 //! Draws: a launch program for either stage, a record of fixed-function state, and the draw itself in the
-//! vertex stream (graphics, 3.10). Programs and record are used again while nothing they depend on changes.
+//! vertex stream (graphics, 3.10).
+//!
+//! Programs and record are used again while nothing they depend on changes. What stands in front of a draw
+//! in the stream is kept, too: every draw has all of it, as in proven streams (3.10; HW), and whether
+//! hardware would keep it from draw to draw is not known. A draw after no change is a copy of 100 bytes.
 
 use std::ptr::NonNull;
 
-use agx_hw::depth_bias::DepthBias;
-use agx_hw::ppp::{
-    Compare, Cull, Face, Face2, Fragment, FragmentControl, FragmentControl2, Indices as Entries,
-    Kind, LineWidth, ObjectType, Outputs, PassType, PolygonMode, RECORD_SIZE, Record as State,
-    RegionClip, Stencil, StencilOp, VaryingCounts, Viewport, Viewports, Visibility, WClamp,
-};
-use agx_hw::scissor::Scissor;
+use agx_hw::ppp::{Kind, Visibility};
 use agx_hw::vdm::{
-    Draw, IndexSize, Indices, IndirectAddress, Primitive, Record, Update, VertexState, Vertices,
+    Draw, IndexSize, Indices, IndirectAddress, Record, Template as Front, VertexState, Vertices,
 };
-use agx_hw::window::{CodeAddress, ContextAddress, LauncherAddress};
-use agx_hw::{depth_bias, scissor};
+use agx_hw::window::{CodeAddress, LauncherAddress};
 use ash::vk;
 
 use super::bound::Bound;
 use super::buffer::CommandBuffer;
+use super::changes::Time;
 use super::chunk::{CHUNK, Use};
-use super::dispatch::put_words;
+use super::fixed_state::Records;
+use super::launchers::Launchers;
 use super::render::Pass;
 use super::replay::record_inside;
-use super::root::Special;
 use crate::buffer::Buffer;
 use crate::debug;
 use crate::error::{self, VkResult};
-use crate::host::push;
 use crate::object;
-use crate::pipeline::{self, GraphicsPipeline, MAX_VERTEX_BUFFERS, Pipeline, View};
+use crate::pipeline::{self, Dynamic, GraphicsPipeline, MAX_VERTEX_BUFFERS, Pipeline};
 
-/// Bytes of a draw with everything in front of it.
-const DRAW: usize = 28 + 9 * 8 + 8 + 28;
+/// Bytes of a draw with everything in front of it: a restart index, and the draw.
+const DRAW: usize = Front::SIZE + 8 + Record::MAX_SIZE;
+/// Where in front of a draw the update with its viewports is.
+const VIEWPORTS: usize = VertexState::SIZE + 8 * Kind::Viewports as usize;
 
 /// What draws use.
 pub(super) struct Drawing {
     pub(super) bound: Bound,
     pub(super) pipeline: Option<NonNull<Pipeline>>,
+    /// When it was bound.
+    pipeline_bound: Time,
     pub(super) state: pipeline::State,
     pub(super) vertex_buffers: [VertexBuffer; MAX_VERTEX_BUFFERS],
     pub(super) index_buffer: Option<IndexBuffer>,
     /// The pass that is being recorded.
     pub(super) pass: Option<Pass>,
-    /// Whether state changed since the record was written.
-    pub(super) state_changed: bool,
-    /// Whether vertex buffers changed since the programs were written.
-    pub(super) buffers_changed: bool,
+    /// When state of records changed that is not of their pipeline, but for viewports and scissors.
+    pub(super) state_changed: Time,
+    /// When these changed.
+    pub(super) viewports_changed: Time,
+    /// When vertex buffers or their strides changed.
+    pub(super) buffers_changed: Time,
+    pub(super) blend_constants_changed: Time,
     /// The counter that draws count for, and how.
     pub(super) occlusion: Option<(u16, Visibility)>,
     /// Constants of a draw of the driver itself, in place of those that were pushed.
     pub(super) own_constants: Option<[u32; 4]>,
-    record: Option<ContextAddress>,
-    /// The piece of its viewports, if they are several.
-    viewports: Option<Update>,
-    launchers: Option<[LauncherAddress; 2]>,
+    pub(super) launchers: Launchers,
+    pub(super) records: Records,
+    /// What stands in front of the next draw.
+    front: [u8; Front::SIZE],
+    /// What it was made for, if it may be used again.
+    ready: Option<Ready>,
+}
+
+/// What the front of a draw was made for.
+struct Ready {
+    at: Time,
+    launchers: [LauncherAddress; 2],
+    /// What shaders were told of the draw, if they want to know.
     parameters: Option<Parameters>,
+}
+
+impl Ready {
+    /// Whether it is right for a draw, as far as shaders know draws.
+    #[inline]
+    fn is_for(&self, parameters: &Parameters) -> bool {
+        self.parameters.is_none_or(|known| known == *parameters)
+    }
 }
 
 /// A vertex buffer.
@@ -104,21 +125,26 @@ impl Parameters {
 
 impl Default for Drawing {
     fn default() -> Drawing {
+        let bound = Bound::default();
+        let now = bound.changes.now();
         Drawing {
-            bound: Bound::default(),
+            bound,
             pipeline: None,
+            pipeline_bound: now,
             state: pipeline::State::default(),
             vertex_buffers: [VertexBuffer::default(); MAX_VERTEX_BUFFERS],
             index_buffer: None,
             pass: None,
-            state_changed: true,
-            buffers_changed: true,
+            state_changed: now,
+            viewports_changed: now,
+            buffers_changed: now,
+            blend_constants_changed: now,
             occlusion: None,
             own_constants: None,
-            record: None,
-            viewports: None,
-            launchers: None,
-            parameters: None,
+            launchers: Launchers::default(),
+            records: Records::default(),
+            front: [0; Front::SIZE],
+            ready: None,
         }
     }
 }
@@ -126,30 +152,65 @@ impl Default for Drawing {
 impl Drawing {
     /// Nothing that was written is used again: it is of another pass.
     pub(super) fn forget(&mut self) {
-        self.record = None;
-        self.launchers = None;
-        self.state_changed = true;
+        self.launchers = Launchers::default();
+        self.records = Records::default();
+        self.ready = None;
+        self.state_changed();
     }
 
     /// Nothing is bound or set any more; the pass goes on.
     pub(super) fn unbind(&mut self) {
-        self.bound = Bound::default();
-        self.pipeline = None;
-        self.state = pipeline::State::default();
-        self.vertex_buffers = [VertexBuffer::default(); MAX_VERTEX_BUFFERS];
-        self.index_buffer = None;
-        self.buffers_changed = true;
-        self.forget();
+        *self = Drawing {
+            pass: self.pass.take(),
+            occlusion: self.occlusion,
+            ..Drawing::default()
+        };
+    }
+
+    /// Viewports or scissors changed.
+    pub(super) fn viewports_changed(&mut self) {
+        self.viewports_changed = self.bound.changes.change();
+    }
+
+    /// State of records changed that is neither viewports nor scissors.
+    pub(super) fn state_changed(&mut self) {
+        self.state_changed = self.bound.changes.change();
+    }
+
+    /// Vertex buffers or their strides changed.
+    pub(super) fn buffers_changed(&mut self) {
+        self.buffers_changed = self.bound.changes.change();
+    }
+
+    /// Blend constants changed.
+    pub(super) fn blend_constants_changed(&mut self) {
+        self.blend_constants_changed = self.bound.changes.change();
     }
 
     /// Binds a pipeline.
     pub(super) fn bind(&mut self, pipeline: &Pipeline) {
-        self.pipeline = Some(NonNull::from(pipeline));
-        if let Some(graphics) = pipeline.graphics() {
-            self.state.bind(&graphics.state, graphics.dynamic);
+        let at = NonNull::from(pipeline);
+        let changed = self.state_changed.max(self.viewports_changed);
+        if self.pipeline == Some(at) && self.pipeline_bound >= changed {
+            return;
         }
-        self.state_changed = true;
-        self.buffers_changed = true;
+        self.pipeline = Some(at);
+        self.pipeline_bound = self.bound.changes.change();
+        let Some(graphics) = pipeline.graphics() else {
+            return;
+        };
+        let (of, dynamic) = (&graphics.state, graphics.dynamic);
+        // Records are of a pipeline anyway; these are not. Strides of buffers that it does not have count,
+        // too: the table that was written may have them.
+        if !dynamic.contains(Dynamic::STRIDE) && of.strides != self.state.strides {
+            self.buffers_changed = self.pipeline_bound;
+        }
+        if !dynamic.contains(Dynamic::BLEND_CONSTANTS)
+            && of.blend_constants != self.state.blend_constants
+        {
+            self.blend_constants_changed = self.pipeline_bound;
+        }
+        self.state.bind(of, dynamic);
     }
 
     fn graphics<'a>(&self) -> Option<&'a GraphicsPipeline> {
@@ -157,11 +218,33 @@ impl Drawing {
         let pipeline: &'a Pipeline = unsafe { self.pipeline?.as_ref() };
         pipeline.graphics()
     }
+
+    /// Whether what stands in front of draws is right for one.
+    #[inline]
+    fn is_ready(&self, parameters: &Parameters) -> bool {
+        let ready = self.ready.as_ref();
+        ready.is_some_and(|ready| ready.at == self.bound.changes.now() && ready.is_for(parameters))
+    }
+
+    /// The launch programs of the draw before, if they are right for one that follows.
+    #[inline]
+    fn launchers_again(&self, parameters: &Parameters) -> Option<[LauncherAddress; 2]> {
+        let changed = (self.bound.changes.bound())
+            .max(self.pipeline_bound)
+            .max(self.buffers_changed)
+            .max(self.blend_constants_changed);
+        let ready = self.ready.as_ref();
+        let again = ready.filter(|ready| ready.at >= changed && ready.is_for(parameters));
+        again.map(|ready| ready.launchers)
+    }
 }
 
 impl CommandBuffer {
     /// Draws, once for each view.
     pub(super) fn draw(&mut self, vertices: Vertices, parameters: Parameters) -> VkResult {
+        if self.drawing.is_ready(&parameters) {
+            return self.write_draw(vertices);
+        }
         let Some(pipeline) = self.drawing.graphics() else {
             debug::error(&"a draw without a graphics pipeline");
             return Err(vk::Result::ERROR_UNKNOWN);
@@ -172,38 +255,46 @@ impl CommandBuffer {
         }
         let [view] = &pipeline.views[..] else {
             for view in &pipeline.views {
-                // Programs of the view before are not its own.
-                self.drawing.launchers = None;
-                self.draw_view(pipeline, view, vertices, parameters)?;
+                let launchers = self.launchers(pipeline, view, parameters)?;
+                self.write_front(pipeline, launchers)?;
+                self.write_draw(vertices)?;
             }
-            self.drawing.launchers = None;
+            // The next draw begins with the first again.
+            self.drawing.ready = None;
             return Ok(());
         };
-        self.draw_view(pipeline, view, vertices, parameters)
+        let launchers = match self.drawing.launchers_again(&parameters) {
+            Some(launchers) => launchers,
+            None => self.launchers(pipeline, view, parameters)?,
+        };
+        self.write_front(pipeline, launchers)?;
+        self.drawing.ready = Some(Ready {
+            at: self.drawing.bound.changes.now(),
+            launchers,
+            parameters: view.tells_of_draws().then_some(parameters),
+        });
+        self.write_draw(vertices)
     }
 
-    fn draw_view(
+    /// Makes what stands in front of a draw.
+    fn write_front(
         &mut self,
         pipeline: &GraphicsPipeline,
-        view: &View,
-        vertices: Vertices,
-        parameters: Parameters,
+        [vertex, fragment]: [LauncherAddress; 2],
     ) -> VkResult {
-        let [vertex, fragment] = self.programs(pipeline, view, parameters)?;
-        let state = self.fixed_state(pipeline, fragment)?;
-        let primitive = self.drawing.state.topology;
-        let outputs = pipeline.outputs.words().map_err(error::record)?;
-        let restart = match vertices {
-            Vertices::Indexed { indices, .. } | Vertices::IndexedIndirect { indices, .. } => {
-                // All bits of an index (Vulkan 1.3, 20.1).
-                Some(match indices.size {
-                    IndexSize::U8 => 0xff,
-                    IndexSize::U16 => 0xffff,
-                    IndexSize::U32 => u32::MAX,
-                })
-            }
-            _ => None,
-        };
+        let written = self.fixed_state(pipeline, fragment)?;
+        let front = &mut self.drawing.front;
+        let made = pipeline.front.write(vertex, written.record, front);
+        made.map_err(error::record)?;
+        if let Some(several) = written.viewports {
+            let made = Record::Update(several).pack(&mut front[VIEWPORTS..]);
+            made.map_err(error::record)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a draw and what stands in front of it.
+    fn write_draw(&mut self, vertices: Vertices) -> VkResult {
         let has_room = |pass: &Pass| pass.has_room(DRAW);
         if !self.drawing.pass.as_ref().is_some_and(has_room) {
             let chunk = self.take(Use::Context, CHUNK as usize, 64)?;
@@ -211,272 +302,32 @@ impl CommandBuffer {
                 pass.go_on(chunk)?;
             }
         }
-        let Some(pass) = &mut self.drawing.pass else {
+        let drawing = &mut self.drawing;
+        let Some(pass) = &mut drawing.pass else {
             return Ok(());
         };
-        pass.write(Record::Vertex(VertexState {
-            launcher: vertex,
-            outputs,
-            provoking: pipeline.provoking,
-            primitive_id: pipeline.fragment_info.uses_primitive_id,
-        }))?;
-        let updates = State::updates(state).map_err(error::record)?;
-        for (update, kind) in updates.into_iter().zip(Kind::ALL) {
-            let several = self.drawing.viewports.filter(|_| kind == Kind::Viewports);
-            pass.write(Record::Update(several.unwrap_or(update)))?;
+        let room = pass.rest();
+        let (front, rest) = room.split_at_mut(Front::SIZE);
+        front.copy_from_slice(&drawing.front);
+        let mut size = 0;
+        if let Vertices::Indexed { indices, .. } | Vertices::IndexedIndirect { indices, .. } =
+            vertices
+        {
+            // All bits of an index (Vulkan 1.3, 20.1).
+            let restart = Record::Restart(match indices.size {
+                IndexSize::U8 => 0xff,
+                IndexSize::U16 => 0xffff,
+                IndexSize::U32 => u32::MAX,
+            });
+            size += restart.pack(rest).map_err(error::record)?;
         }
-        if let Some(restart) = restart {
-            pass.write(Record::Restart(restart))?;
-        }
-        pass.write(Record::Draw(Draw {
-            primitive,
+        let draw = Record::Draw(Draw {
+            primitive: drawing.state.topology,
             vertices,
-        }))
-    }
-
-    /// The launch programs of both stages.
-    fn programs(
-        &mut self,
-        pipeline: &GraphicsPipeline,
-        view: &View,
-        parameters: Parameters,
-    ) -> VkResult<[LauncherAddress; 2]> {
-        let drawing = &self.drawing;
-        let uses = &view.vertex.uses;
-        let known = drawing.parameters;
-        let same = (!uses.draw_parameters || known.map(|p| p.bases) == Some(parameters.bases))
-            && (!uses.draw_number || known.map(|p| p.number) == Some(parameters.number));
-        if let Some(launchers) = drawing.launchers
-            && same
-            && !drawing.bound.changed
-            && !drawing.buffers_changed
-        {
-            return Ok(launchers);
-        }
-        let vertex_buffers = match uses.vertex_buffers {
-            true => self.vertex_buffer_table(pipeline.vertex_buffers)?,
-            false => 0,
-        };
-        let draw_parameters = match parameters.bases {
-            Bases::At(address) => address,
-            Bases::Values(values) if uses.draw_parameters => self.words(&values)?,
-            Bases::Values(_) => 0,
-        };
-        let draw_number = match uses.draw_number {
-            true => self.words(&[parameters.number])?,
-            false => 0,
-        };
-        let blend_constants = match view.fragment.uses.blend_constants {
-            true => self.words(&self.drawing.state.blend_constants.map(f32::to_bits))?,
-            false => 0,
-        };
-        let mut launchers = [None; 2];
-        let own_constants = self
-            .drawing
-            .own_constants
-            .map(|words| words.map(u32::to_le_bytes));
-        for (program, launcher) in [&view.vertex, &view.fragment]
-            .into_iter()
-            .zip(&mut launchers)
-        {
-            let (textures, samplers) = self.graphics_binding_tables(program)?;
-            let special = Special {
-                textures,
-                samplers,
-                vertex_buffers,
-                draw_parameters,
-                draw_number,
-                blend_constants,
-                constants: own_constants.as_ref().map(|bytes| bytes.as_flattened()),
-            };
-            *launcher = Some(self.write_root(program, &special)?);
-        }
-        let [Some(vertex), Some(fragment)] = launchers else {
-            unreachable!("both were written");
-        };
-        let drawing = &mut self.drawing;
-        drawing.launchers = Some([vertex, fragment]);
-        drawing.parameters = Some(parameters);
-        drawing.bound.changed = false;
-        drawing.buffers_changed = false;
-        // The record names the fragment's.
-        drawing.record = None;
-        Ok([vertex, fragment])
-    }
-
-    /// Memory with words that a shader reads; its address.
-    fn words(&mut self, words: &[u32]) -> VkResult<u64> {
-        let piece = self.take(Use::Data, 4 * words.len(), 16)?;
-        // SAFETY: just taken.
-        put_words(unsafe { piece.bytes() }, words);
-        Ok(piece.address)
-    }
-
-    fn vertex_buffer_table(&mut self, count: usize) -> VkResult<u64> {
-        let piece = self.take(Use::Data, (16 * count).max(16), 16)?;
-        // SAFETY: just taken.
-        let bytes = unsafe { piece.bytes() };
-        let drawing = &self.drawing;
-        let buffers = drawing.vertex_buffers.iter().zip(drawing.state.strides);
-        for ((buffer, stride), to) in buffers.zip(bytes.chunks_exact_mut(16)) {
-            let [low, high] = [buffer.address as u32, (buffer.address >> 32) as u32];
-            put_words(to, &[low, high, buffer.size, stride]);
-        }
-        Ok(piece.address)
-    }
-
-    /// The record of fixed-function state.
-    fn fixed_state(
-        &mut self,
-        pipeline: &GraphicsPipeline,
-        fragment: LauncherAddress,
-    ) -> VkResult<ContextAddress> {
-        if let Some(record) = self.drawing.record
-            && !self.drawing.state_changed
-        {
-            return Ok(record);
-        }
-        let mut state = self.state_record(pipeline, fragment)?;
-        // Several viewports do not fit into a record and lie behind it (graphics, 7.2).
-        let several = match state.viewports.0.as_slice() {
-            [first, _, ..] => {
-                let one = Viewports::one(*first);
-                Some(std::mem::replace(&mut state.viewports, one))
-            }
-            _ => None,
-        };
-        let words = several.as_ref().map_or(0, Viewports::words);
-        let piece = self.take(Use::Context, RECORD_SIZE + 4 * words, 64)?;
-        // SAFETY: just taken.
-        let (bytes, behind) = unsafe { piece.bytes() }.split_at_mut(RECORD_SIZE);
-        state.pack(bytes).map_err(error::record)?;
-        self.drawing.viewports = None;
-        if let Some(several) = several {
-            several.pack(behind).map_err(error::record)?;
-            let at = ContextAddress::new(piece.address + RECORD_SIZE as u64);
-            let update = at.and_then(|at| Update::new(at, words as u8));
-            self.drawing.viewports = Some(update.map_err(error::record)?);
-        }
-        let record = ContextAddress::new(piece.address).map_err(error::record)?;
-        self.drawing.record = Some(record);
-        self.drawing.state_changed = false;
-        Ok(record)
-    }
-
-    fn state_record(
-        &mut self,
-        pipeline: &GraphicsPipeline,
-        fragment: LauncherAddress,
-    ) -> VkResult<State> {
-        let drawing = &mut self.drawing;
-        let state = &drawing.state;
-        let Some(pass) = &mut drawing.pass else {
-            return Err(vk::Result::ERROR_UNKNOWN);
-        };
-        let has_depth = pass.rendering.depth.is_some();
-        let has_stencil = pass.rendering.stencil.is_some();
-        let info = &pipeline.fragment_info;
-        let (viewports, entries) = viewports(pass, state, pipeline)?;
-        let bias = state.depth_bias_enable && state.topology_is_filled();
-        let depth_bias = match bias {
-            true => {
-                let [constant, clamp, slope] = state.depth_bias;
-                let mut packed = [0; depth_bias::ENTRY_SIZE];
-                let entry = DepthBias {
-                    constant,
-                    slope,
-                    clamp,
-                };
-                entry.pack(&mut packed).map_err(error::record)?;
-                index_of(&mut pass.depth_biases, packed)?
-            }
-            false => 0,
-        };
-        let depth_test = state.depth_test && has_depth;
-        let face = |stencil: &pipeline::StencilFace| Face {
-            reference: stencil.reference,
-            line_width: LineWidth::new(state.line_width),
-            polygon: pipeline.polygon,
-            depth_write: depth_test && state.depth_write,
-            depth: match depth_test {
-                true => compare(state.depth_compare),
-                false => Compare::Always,
-            },
-            stencil: match state.stencil_test && has_stencil {
-                true => stencil_test(stencil),
-                false => Stencil::default(),
-            },
-        };
-        let object = match (state.topology, pipeline.polygon) {
-            (Primitive::Points, _) => ObjectType::PointUv01,
-            (Primitive::Lines | Primitive::LineStrip | Primitive::LineLoop, _) => ObjectType::Line,
-            (_, PolygonMode::Fill) => ObjectType::Triangle,
-            (_, PolygonMode::Line) => ObjectType::LineFilled,
-            (_, PolygonMode::Point) => ObjectType::PointFilled,
-        };
-        let face2 = Face2 {
-            polygon: pipeline.polygon,
-            shader_depth: pipeline.shader_depth,
-            object,
-            ..Face2::default()
-        };
-        let outlines = pipeline.polygon != PolygonMode::Fill;
-        let many = pipeline.samples != agx_hw::launcher::Samples::One;
-        let translucent = info.reads_tile || many || !info.writes_colour && info.has_side_effects;
-        let (occlusion, visibility) = drawing.occlusion.unwrap_or((0, Visibility::None));
-        Ok(State {
-            varyings: VaryingCounts::all(pipeline.outputs.scalars),
-            fragment: Fragment {
-                bindings: pipeline.bindings,
-                table: CodeAddress::new(pipeline.table.address()).map_err(error::record)?,
-                launcher: fragment,
-                resources: Fragment::resources(pipeline.outputs.scalars),
-            },
-            outputs: Outputs::new(&pipeline.outputs, info.uses_frag_z).map_err(error::record)?,
-            control: FragmentControl {
-                visibility,
-                occlusion,
-                scissor: true,
-                depth_bias: bias,
-                stencil: state.stencil_test && has_stencil,
-                no_tag_write: state.discard,
-                no_merge: outlines,
-                front: face(&state.stencil[0]),
-                back: face(&state.stencil[1]),
-            },
-            control2: FragmentControl2 {
-                visibility,
-                no_tag_write: state.discard,
-                no_merge: info.late_tests
-                    || info.needs_helpers
-                    || info.has_side_effects
-                    || object != ObjectType::Triangle,
-                pass: PassType::new(translucent, info.late_tests),
-                front: face2,
-                back: face2,
-                colour: info.writes_colour,
-            },
-            viewports,
-            w_clamp: WClamp {
-                primitive_id: info.uses_primitive_id,
-                discard: state.discard,
-                ..WClamp::default()
-            },
-            cull: Cull {
-                front: state.cull.contains(vk::CullModeFlags::FRONT),
-                back: state.cull.contains(vk::CullModeFlags::BACK),
-                provoking: pipeline.provoking,
-                depth_clip: pipeline.depth_clip,
-                depth_clamp: pipeline.depth_clamp,
-                primitive_msaa: object == ObjectType::Line && pipeline.bresenham,
-                front_counter_clockwise: state.front == vk::FrontFace::COUNTER_CLOCKWISE,
-                discard: state.discard,
-            },
-            indices: Entries {
-                scissor: entries,
-                depth_bias,
-            },
-        })
+        });
+        size += draw.pack(&mut rest[size..]).map_err(error::record)?;
+        pass.advance(Front::SIZE + size);
+        Ok(())
     }
 
     /// The index buffer's part that a draw may read.
@@ -497,156 +348,6 @@ impl CommandBuffer {
             None => Indices::new(address, buffer.index, restart, left),
         };
         made.map(Some).map_err(error::record)
-    }
-}
-
-impl pipeline::State {
-    /// Whether triangles are drawn: only they have a depth bias.
-    fn topology_is_filled(&self) -> bool {
-        matches!(
-            self.topology,
-            Primitive::Triangles | Primitive::TriangleStrip | Primitive::TriangleFan
-        )
-    }
-}
-
-/// Viewports with their scissors' first index.
-fn viewports(
-    pass: &mut Pass,
-    state: &pipeline::State,
-    pipeline: &GraphicsPipeline,
-) -> VkResult<(Viewports, u16)> {
-    let count = match pipeline.vertex_info.viewport {
-        true => state.viewports.len().max(1),
-        false => 1,
-    };
-    let mut all = Viewports(Default::default());
-    let mut packed_all = arrayvec::ArrayVec::<[u8; scissor::ENTRY_SIZE], 16>::new();
-    for at in 0..count.min(16) {
-        let viewport = state.viewports.get(at).copied().unwrap_or_default();
-        let rectangle = state.scissors.get(at).copied().unwrap_or_default();
-        let (min, max) = bounds(pass, &viewport, rectangle);
-        let depth = [viewport.min_depth, viewport.max_depth];
-        let depth = match depth[0] <= depth[1] {
-            true => depth,
-            false => [depth[1], depth[0]],
-        };
-        let entry = Scissor::new(min, max, depth).map_err(error::record)?;
-        let mut packed = [0; scissor::ENTRY_SIZE];
-        entry.pack(&mut packed).map_err(error::record)?;
-        packed_all.push(packed);
-        let region = RegionClip::of_pixels(min, max).map_err(error::record)?;
-        all.0.push(Viewport::new(
-            [viewport.x, viewport.y],
-            [viewport.width, viewport.height],
-            [viewport.min_depth, viewport.max_depth],
-            region,
-        ));
-    }
-    // Entries of one draw follow one another.
-    let known = pass
-        .scissors
-        .windows(packed_all.len())
-        .rposition(|entries| entries == &packed_all[..]);
-    let first = match known {
-        Some(first) => first,
-        None => {
-            let first = pass.scissors.len();
-            for packed in packed_all {
-                push(&mut pass.scissors, packed)?;
-            }
-            first
-        }
-    };
-    if first + count > scissor::MAX_ENTRIES {
-        debug::error(&"more scissors than a pass can have");
-        return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
-    }
-    Ok((all, first as u16))
-}
-
-/// The pixels that a draw may touch: in the viewport, the scissor, and the area that is rendered.
-fn bounds(pass: &Pass, viewport: &vk::Viewport, rectangle: vk::Rect2D) -> ([u16; 2], [u16; 2]) {
-    let area = pass.rendering.area;
-    let clamp = |value: f64, axis: usize| value.clamp(0.0, pass.size[axis].into());
-    let axis = |axis: usize, view: [f32; 2], cut: [i64; 2], within: [i64; 2]| {
-        let (low, high) = (f64::from(view[0]), f64::from(view[0]) + f64::from(view[1]));
-        let (low, high) = (low.min(high).floor(), low.max(high).ceil());
-        let min = clamp(low, axis).max(clamp(cut[0] as f64, axis));
-        let max = clamp(high, axis).min(clamp(cut[1] as f64, axis));
-        let min = min.max(clamp(within[0] as f64, axis));
-        let max = max.min(clamp(within[1] as f64, axis));
-        (min as u16, max as u16)
-    };
-    let span =
-        |offset: i32, extent: u32| [i64::from(offset), i64::from(offset) + i64::from(extent)];
-    let x = axis(
-        0,
-        [viewport.x, viewport.width],
-        span(rectangle.offset.x, rectangle.extent.width),
-        span(area.offset.x, area.extent.width),
-    );
-    let y = axis(
-        1,
-        [viewport.y, viewport.height],
-        span(rectangle.offset.y, rectangle.extent.height),
-        span(area.offset.y, area.extent.height),
-    );
-    if x.0 >= x.1 || y.0 >= y.1 {
-        // Empty (graphics, 7.4; HW).
-        return ([0; 2], [0; 2]);
-    }
-    ([x.0, y.0], [x.1, y.1])
-}
-
-/// The index of an entry in the array of a pass; a new one unless the last is the same.
-fn index_of<const SIZE: usize>(
-    all: &mut crate::host::HostVec<[u8; SIZE]>,
-    entry: [u8; SIZE],
-) -> VkResult<u16> {
-    if all.last() != Some(&entry) {
-        push(all, entry)?;
-    }
-    u16::try_from(all.len() - 1).map_err(|_| {
-        debug::error(&"more depth biases than a pass can have");
-        vk::Result::ERROR_OUT_OF_DEVICE_MEMORY
-    })
-}
-
-fn compare(op: vk::CompareOp) -> Compare {
-    match op {
-        vk::CompareOp::LESS => Compare::Less,
-        vk::CompareOp::EQUAL => Compare::Equal,
-        vk::CompareOp::LESS_OR_EQUAL => Compare::LessOrEqual,
-        vk::CompareOp::GREATER => Compare::Greater,
-        vk::CompareOp::NOT_EQUAL => Compare::NotEqual,
-        vk::CompareOp::GREATER_OR_EQUAL => Compare::GreaterOrEqual,
-        vk::CompareOp::ALWAYS => Compare::Always,
-        _ => Compare::Never,
-    }
-}
-
-fn stencil_op(op: vk::StencilOp) -> StencilOp {
-    match op {
-        vk::StencilOp::ZERO => StencilOp::Zero,
-        vk::StencilOp::REPLACE => StencilOp::Replace,
-        vk::StencilOp::INCREMENT_AND_CLAMP => StencilOp::IncrementClamp,
-        vk::StencilOp::DECREMENT_AND_CLAMP => StencilOp::DecrementClamp,
-        vk::StencilOp::INVERT => StencilOp::Invert,
-        vk::StencilOp::INCREMENT_AND_WRAP => StencilOp::IncrementWrap,
-        vk::StencilOp::DECREMENT_AND_WRAP => StencilOp::DecrementWrap,
-        _ => StencilOp::Keep,
-    }
-}
-
-fn stencil_test(face: &pipeline::StencilFace) -> Stencil {
-    Stencil {
-        write_mask: face.write_mask,
-        read_mask: face.compare_mask,
-        pass: stencil_op(face.pass),
-        depth_fail: stencil_op(face.depth_fail),
-        fail: stencil_op(face.fail),
-        compare: compare(face.compare),
     }
 }
 

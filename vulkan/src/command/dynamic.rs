@@ -28,17 +28,17 @@ unsafe fn set(
     unsafe {
         record_inside(name, buffer, move |this| {
             change(&mut this.drawing);
-            this.drawing.state_changed = true;
+            this.drawing.state_changed();
             Ok(())
         });
     }
 }
 
-/// Records a change of a list.
+/// Records a change of viewports or scissors.
 ///
 /// # Safety
 /// The handle is valid and externally synchronised, and the array has so many elements.
-unsafe fn set_list<T: Copy + 'static>(
+unsafe fn set_viewports<T: Copy + 'static>(
     name: &'static str,
     buffer: vk::CommandBuffer,
     (values, count): (*const T, u32),
@@ -49,7 +49,7 @@ unsafe fn set_list<T: Copy + 'static>(
         let values = entry::slice(values, count);
         record_slice_inside(name, buffer, values, move |this, values| {
             change(&mut this.drawing, values);
-            this.drawing.state_changed = true;
+            this.drawing.viewports_changed();
             Ok(())
         });
     }
@@ -134,7 +134,7 @@ pub(crate) unsafe extern "system" fn cmd_set_blend_constants(
         let constants = *constants;
         set("vkCmdSetBlendConstants", buffer, move |drawing| {
             drawing.state.blend_constants = constants;
-            drawing.buffers_changed = true;
+            drawing.blend_constants_changed();
         });
     }
 }
@@ -169,7 +169,7 @@ pub(crate) unsafe extern "system" fn cmd_set_viewport(
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        set_list(
+        set_viewports(
             "vkCmdSetViewport",
             buffer,
             (viewports, count),
@@ -188,7 +188,7 @@ pub(crate) unsafe extern "system" fn cmd_set_viewport_with_count(
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        set_list(
+        set_viewports(
             "vkCmdSetViewportWithCount",
             buffer,
             (viewports, count),
@@ -208,7 +208,7 @@ pub(crate) unsafe extern "system" fn cmd_set_scissor(
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        set_list(
+        set_viewports(
             "vkCmdSetScissor",
             buffer,
             (scissors, count),
@@ -227,7 +227,7 @@ pub(crate) unsafe extern "system" fn cmd_set_scissor_with_count(
 ) {
     // SAFETY: valid and externally synchronised by the specification.
     unsafe {
-        set_list(
+        set_viewports(
             "vkCmdSetScissorWithCount",
             buffer,
             (scissors, count),
@@ -261,7 +261,7 @@ impl Drawing {
                 *place = stride;
             }
         }
-        self.buffers_changed = true;
+        self.buffers_changed();
     }
 }
 

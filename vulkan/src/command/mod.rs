@@ -11,7 +11,10 @@
 //! bound     pipelines, descriptor sets, push constants: what dispatches use
 //! root      root records and launch programs of graphics stages
 //! render    render passes, from their beginning to their command
-//! draw      draws and their fixed-function state
+//! draw      draws: what stands in front of them, and they themselves
+//! launchers  launch programs of draws, kept while they hold
+//! fixed_state  records of fixed-function state, kept while they hold
+//! changes   when what these depend on changed
 //! multi_draw  several draws of one command
 //! draw_count  indirect draws whose number lies in memory
 //! dynamic   what commands set of it, vertex and index buffers
@@ -35,6 +38,7 @@ mod binding_table;
 mod blit;
 mod bound;
 mod buffer;
+mod changes;
 mod chunk;
 mod clear;
 mod dispatch;
@@ -42,7 +46,9 @@ mod draw;
 mod draw_count;
 mod dynamic;
 mod execute;
+mod fixed_state;
 mod image_transfer;
+mod launchers;
 mod multi_draw;
 mod order;
 mod pool;

@@ -43,7 +43,7 @@ impl CommandBuffer {
             return Err(vk::Result::ERROR_FEATURE_NOT_PRESENT);
         };
         self.drawing.occlusion = None;
-        self.drawing.state_changed = true;
+        self.drawing.state_changed();
         match &mut self.drawing.pass {
             // Counters are right when the pass is over. A query counts for all views, and takes those
             // behind it for the others (Vulkan 1.3, 18.2), which stay 0.
@@ -207,7 +207,7 @@ pub(crate) unsafe extern "system" fn cmd_begin_query(
                 false => Visibility::Boolean,
             };
             this.drawing.occlusion = Some((counters.index(query), visibility));
-            this.drawing.state_changed = true;
+            this.drawing.state_changed();
             Ok(())
         });
     }

@@ -506,6 +506,11 @@ impl Pass {
         Ok(())
     }
 
+    /// So many bytes more have records in them.
+    pub(super) fn advance(&mut self, bytes: usize) {
+        self.used += bytes;
+    }
+
     /// What is left of the chunk.
     pub(super) fn rest(&mut self) -> &mut [u8] {
         // SAFETY: the chunk is of the command buffer that is being recorded; no other reference

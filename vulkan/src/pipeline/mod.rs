@@ -57,7 +57,7 @@ pub(crate) use self::executable::{
 };
 pub(crate) use self::graphics::{GraphicsPipeline, Library, View, create_graphics_pipelines};
 pub(crate) use self::graphics_state::{
-    MAX_VERTEX_BUFFERS, MAX_VIEWPORTS, State, StencilFace, primitive,
+    Dynamic, MAX_VERTEX_BUFFERS, MAX_VIEWPORTS, State, StencilFace, primitive,
 };
 pub(crate) use self::own::own_shader;
 pub(crate) use self::store::Store;

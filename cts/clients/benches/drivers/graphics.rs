@@ -21,15 +21,20 @@ pub(crate) unsafe fn measure(s: &Scope<'_>, note: impl Fn(&str, f64)) -> anyhow:
     studio.cube(&note)?;
     studio.mesh(&note)?;
     studio.layers(&note)?;
-    studio.fetches(&note)?;
-    studio.small_draws(&note)
+    studio.fetches(&note)
+}
+
+/// Recording of draws, and frames of many.
+pub(crate) unsafe fn measure_draws(s: &Scope<'_>, note: impl Fn(&str, f64)) -> anyhow::Result<()> {
+    Studio::new(s)?.small_draws(&note)
 }
 
 /// A texture, and what all pipelines have in common.
 struct Studio<'s, 'g> {
     s: &'s Scope<'g>,
     layout: vk::PipelineLayout,
-    set: vk::DescriptorSet,
+    /// Alike.
+    sets: [vk::DescriptorSet; 2],
 }
 
 /// What is rendered to, in a layout that stays.
@@ -52,26 +57,26 @@ impl<'s, 'g> Studio<'s, 'g> {
         texels.write(0, &noise.collect::<Vec<u8>>());
         image.copy_all(s, commands, texels.handle, true);
         s.finish(commands)?;
-        let (layout, set) = Self::descriptors(s, image)?;
-        let sets = [layout];
+        let (layout, sets) = Self::descriptors(s, image)?;
+        let layouts = [layout];
         let constants = [vk::PushConstantRange {
             stage_flags: vk::ShaderStageFlags::VERTEX,
             offset: 0,
             size: 16,
         }];
         let info = vk::PipelineLayoutCreateInfo::default()
-            .set_layouts(&sets)
+            .set_layouts(&layouts)
             .push_constant_ranges(&constants);
         let layout = device.create_pipeline_layout(&info, None)?;
         s.at_end(move |device| device.destroy_pipeline_layout(layout, None));
-        Ok(Studio { s, layout, set })
+        Ok(Studio { s, layout, sets })
     }
 
-    /// A set with the texture and a sampler that filters between levels.
+    /// Sets with the texture and a sampler that filters between levels.
     unsafe fn descriptors(
         s: &Scope<'_>,
         image: Image,
-    ) -> anyhow::Result<(vk::DescriptorSetLayout, vk::DescriptorSet)> {
+    ) -> anyhow::Result<(vk::DescriptorSetLayout, [vk::DescriptorSet; 2])> {
         let device = s.device();
         let view = s.view(image, vk::ImageViewType::TYPE_2D, image.shape.aspect)?;
         let linear = vk::Filter::LINEAR;
@@ -92,29 +97,32 @@ impl<'s, 'g> Studio<'s, 'g> {
         s.at_end(move |device| device.destroy_descriptor_set_layout(layout, None));
         let sizes = [vk::DescriptorPoolSize {
             ty,
-            descriptor_count: 1,
+            descriptor_count: 2,
         }];
         let info = vk::DescriptorPoolCreateInfo::default()
-            .max_sets(1)
+            .max_sets(2)
             .pool_sizes(&sizes);
         let pool = device.create_descriptor_pool(&info, None)?;
         s.at_end(move |device| device.destroy_descriptor_pool(pool, None));
-        let layouts = [layout];
+        let layouts = [layout; 2];
         let info = vk::DescriptorSetAllocateInfo::default()
             .descriptor_pool(pool)
             .set_layouts(&layouts);
-        let set = device.allocate_descriptor_sets(&info)?[0];
+        let sets = device.allocate_descriptor_sets(&info)?;
+        let sets = [sets[0], sets[1]];
         let images = [vk::DescriptorImageInfo {
             sampler,
             image_view: view,
             image_layout: vk::ImageLayout::GENERAL,
         }];
-        let write = vk::WriteDescriptorSet::default()
-            .dst_set(set)
-            .descriptor_type(ty)
-            .image_info(&images);
-        device.update_descriptor_sets(&[write], &[]);
-        Ok((layout, set))
+        let writes = sets.map(|set| {
+            vk::WriteDescriptorSet::default()
+                .dst_set(set)
+                .descriptor_type(ty)
+                .image_info(&images)
+        });
+        device.update_descriptor_sets(&writes, &[]);
+        Ok((layout, sets))
     }
 
     /// A target of one colour and perhaps depth, and a command buffer.
@@ -165,7 +173,8 @@ impl<'s, 'g> Studio<'s, 'g> {
         self.s
             .render(frame.commands, &frame.target, vk::AttachmentLoadOp::CLEAR);
         device.cmd_bind_pipeline(frame.commands, graphics, pipeline);
-        device.cmd_bind_descriptor_sets(frame.commands, graphics, self.layout, 0, &[self.set], &[]);
+        let sets = [self.sets[0]];
+        device.cmd_bind_descriptor_sets(frame.commands, graphics, self.layout, 0, &sets, &[]);
     }
 
     /// The rate of a frame that is recorded so far, of `count` things each.
@@ -314,16 +323,44 @@ impl<'s, 'g> Studio<'s, 'g> {
         })?;
         note("record: push, draw", pushed);
         let (layout, graphics) = (self.layout, vk::PipelineBindPoint::GRAPHICS);
-        let bound = record(&|commands, _| {
-            device.cmd_bind_descriptor_sets(commands, graphics, layout, 0, &[self.set], &[]);
+        let bound = record(&|commands, number| {
+            let sets = [self.sets[number as usize % 2]];
+            device.cmd_bind_descriptor_sets(commands, graphics, layout, 0, &sets, &[]);
             device.cmd_draw(commands, 3, 1, 0, 0);
         })?;
         note("record: bind a set, draw", bound);
-        let rebound = record(&|commands, _| {
+        let other = self.pipeline(Draw::new(&frame.target, SMALL, GREY))?;
+        let pipelines = [pipeline, other];
+        let rebound = record(&|commands, number| {
+            let pipeline = pipelines[number as usize % 2];
             device.cmd_bind_pipeline(commands, graphics, pipeline);
             device.cmd_draw(commands, 3, 1, 0, 0);
         })?;
         note("record: bind a pipeline, draw", rebound);
+        let mut draw = Draw::new(&frame.target, SMALL, TEXTURED);
+        draw.dynamic.push(vk::DynamicState::SCISSOR);
+        let dynamic = self.pipeline(draw)?;
+        let scissor = record(&|commands, number| {
+            if number == 0 {
+                device.cmd_bind_pipeline(commands, graphics, dynamic);
+            }
+            let extent = vk::Extent2D {
+                width: 500,
+                height: 400 + number % 2,
+            };
+            device.cmd_set_scissor(commands, 0, &[extent.into()]);
+            device.cmd_draw(commands, 3, 1, 0, 0);
+        })?;
+        note("record: set a scissor, draw", scissor);
+        let everything = record(&|commands, number| {
+            let at = number as usize % 2;
+            let sets = [self.sets[at]];
+            device.cmd_bind_pipeline(commands, graphics, pipelines[at]);
+            device.cmd_bind_descriptor_sets(commands, graphics, layout, 0, &sets, &[]);
+            push(device, commands, layout, number);
+            device.cmd_draw(commands, 3, 1, 0, 0);
+        })?;
+        note("record: bind both, push, draw", everything);
         self.begin(&frame, pipeline);
         for number in 0..COUNT {
             push(device, frame.commands, self.layout, number);
@@ -367,6 +404,13 @@ layout(set = 0, binding = 0) uniform sampler2D image;
 layout(location = 0) in vec2 at;
 layout(location = 0) out vec4 colour;
 void main() { colour = vec4(texture(image, at).rgb, 0.5); }
+";
+
+const GREY: &str = "
+layout(set = 0, binding = 0) uniform sampler2D image;
+layout(location = 0) in vec2 at;
+layout(location = 0) out vec4 colour;
+void main() { colour = vec4(texture(image, at).rrr, 1.0); }
 ";
 
 /// A height field of waves.

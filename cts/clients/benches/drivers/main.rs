@@ -2,7 +2,8 @@
 //! How fast Cortland is, on the simulated GPU, as ratios to lavapipe in the same run.
 //!
 //! Each driver is measured in processes of its own, in turn, and its best rates count: what else
-//! the machine does only makes them worse.
+//! the machine does only makes them worse. An argument names the parts that are measured: "driver",
+//! "kernels", "frames", "draws"; without one it is all of them.
 
 mod driver;
 mod graphics;
@@ -32,14 +33,18 @@ const BARS: [(&str, f64); 4] = [
 ];
 
 fn main() -> anyhow::Result<()> {
-    if std::env::args().any(|argument| argument == "--measure") {
-        return measure();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let parts: Vec<&str> = (arguments.iter().map(String::as_str))
+        .filter(|argument| !argument.starts_with("--"))
+        .collect();
+    if arguments.iter().any(|argument| argument == "--measure") {
+        return measure(&parts);
     }
     let drivers = [Driver::cortland()?, Driver::lavapipe()?];
     let mut best = [Rates::new(), Rates::new()];
     for _ in 0..ROUNDS {
         for (driver, best) in drivers.iter().zip(&mut best) {
-            for (name, rate) in run(driver)? {
+            for (name, rate) in run(driver, &parts)? {
                 let best = best.entry(name).or_insert(rate);
                 *best = best.max(rate);
             }
@@ -50,9 +55,9 @@ fn main() -> anyhow::Result<()> {
 }
 
 /// The rates of one process on a driver.
-fn run(driver: &Driver) -> anyhow::Result<Rates> {
+fn run(driver: &Driver, parts: &[&str]) -> anyhow::Result<Rates> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.arg("--measure");
+    command.arg("--measure").args(parts);
     driver.choose(&mut command);
     command.env_remove("CORTLAND_SIM_STRICT");
     let output = command.output().context("a process that measures")?;
@@ -74,7 +79,7 @@ fn run(driver: &Driver) -> anyhow::Result<Rates> {
 }
 
 /// In the process of one driver: a line for each rate.
-fn measure() -> anyhow::Result<()> {
+fn measure(parts: &[&str]) -> anyhow::Result<()> {
     let gpu = Gpu::open(Options {
         unchecked: true,
         ..Options::default()
@@ -84,9 +89,19 @@ fn measure() -> anyhow::Result<()> {
     let note = |name: &str, rate: f64| println!("{name}\t{rate}");
     // SAFETY: the device is open; all that is measured keeps to Vulkan's rules.
     unsafe {
-        driver::measure(&scope, note)?;
-        kernels::measure(&scope, note)?;
-        graphics::measure(&scope, note)?;
+        let wanted = |part| parts.is_empty() || parts.contains(&part);
+        if wanted("driver") {
+            driver::measure(&scope, note)?;
+        }
+        if wanted("kernels") {
+            kernels::measure(&scope, note)?;
+        }
+        if wanted("frames") {
+            graphics::measure(&scope, note)?;
+        }
+        if wanted("draws") {
+            graphics::measure_draws(&scope, note)?;
+        }
     }
     drop(scope);
     let _ = gpu.close();

@@ -22,6 +22,7 @@ mod pipeline;
 mod present;
 mod query;
 mod resolves;
+mod reuse;
 mod robustness;
 mod semaphore;
 mod stages;
@@ -56,6 +57,7 @@ pub fn all() -> Vec<Scenario> {
         present::SCENARIOS,
         query::SCENARIOS,
         resolves::SCENARIOS,
+        reuse::SCENARIOS,
         robustness::SCENARIOS,
         semaphore::SCENARIOS,
         stages::SCENARIOS,

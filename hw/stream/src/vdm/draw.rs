@@ -154,6 +154,7 @@ impl Indices {
     }
 
     /// The last two words of a record.
+    #[inline]
     fn closing(&self) -> Result<[u32; 2]> {
         // The address may have changed since the end was computed.
         let end = u64::from(self.address.offset() & !3) + 4 * (u64::from(self.last_word) + 1);
@@ -291,6 +292,7 @@ impl Draw {
     }
 
     /// Into exactly [`Draw::size`] bytes.
+    #[inline]
     pub(super) fn pack(&self, out: &mut [u8]) -> Result<()> {
         let header = TYPE | u32::from(self.primitive.code()) << 8 | self.vertices.form();
         let plain = u32::from(IndexSize::U32.code()) << 17;
@@ -413,6 +415,7 @@ const fn form_size(form: u32) -> usize {
 
 /// Instances must not be 0 (graphics, 3.5; HW). Nothing is said of 0 vertices in the record: what draws
 /// nothing is not recorded.
+#[inline]
 fn check_counts(count: u32, instances: u32) -> Result<()> {
     for (field, value) in [("count", count), ("instances", instances)] {
         if value == 0 {

@@ -249,6 +249,7 @@ impl Record {
     ///
     /// # Errors
     /// When `buffer` is too small or a field is not legal.
+    #[inline]
     pub fn pack(&self, buffer: &mut [u8]) -> Result<usize> {
         let size = self.size();
         let out = head_mut(Self::NAME, buffer, size)?;

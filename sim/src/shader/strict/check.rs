@@ -82,6 +82,9 @@ pub(super) struct Check {
     pub(super) drain: Drain,
     /// A branch leads here.
     pub(super) label: bool,
+    /// Registers are not all that it can clash in with what is outstanding: it drains, stores, spills, waits
+    /// in a way of its own.
+    pub(super) orders: bool,
     pub(super) flow: Flow,
     /// Reads of undefined upper halves are its business: it masks, shifts or copies.
     pub(super) tolerates_narrow: bool,
@@ -182,6 +185,7 @@ const NOTHING: Check = Check {
     completes: 0,
     drain: Drain::No,
     label: false,
+    orders: false,
     flow: Flow::Next,
     tolerates_narrow: false,
     copies: None,
@@ -199,6 +203,12 @@ impl Check {
             check.registers(instr, &mut more);
             check.slots(instr, &mut more);
             check.rest(instr, &mut more);
+            let stores = matches!(more.memory, Some((_, MemoryOp::Store | MemoryOp::Atomic)));
+            check.orders = check.drain != Drain::No
+                || stores
+                || more.scratch.is_some()
+                || more.quirk != Quirk::None
+                || !more.cleared.is_empty();
             check.more = (more != NO_MORE).then(|| Box::new(more));
         }
         check

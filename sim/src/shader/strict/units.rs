@@ -62,7 +62,8 @@ impl Units {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.0 == [0; WORDS]
+        // Not a call of memcmp.
+        self.0.iter().fold(0, |all, word| all | word) == 0
     }
 
     #[inline(always)]

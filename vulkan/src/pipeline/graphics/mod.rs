@@ -29,7 +29,8 @@ use agx_hw::launcher::Samples;
 use agx_hw::ppp::{PolygonMode, ShaderDepth};
 use agx_hw::tile::Layout as TileLayout;
 use agx_hw::uvs;
-use agx_hw::vdm::{Primitive, Provoking};
+use agx_hw::vdm::{Primitive, Provoking, Template as Front, VertexState};
+use agx_hw::window::LauncherAddress;
 use arrayvec::ArrayVec;
 use ash::vk;
 use mesa_nir::{FragmentLowering, VertexLowering};
@@ -74,6 +75,8 @@ pub(crate) struct GraphicsPipeline {
     pub(crate) fragment_info: FragmentInfo,
     /// Words of a vertex.
     pub(crate) outputs: uvs::Layout,
+    /// What stands in front of its draws.
+    pub(crate) front: Front,
     /// What commands must set.
     pub(crate) dynamic: Dynamic,
     /// The rest.
@@ -105,6 +108,13 @@ pub(crate) struct View {
 }
 
 impl View {
+    /// Whether its shaders ask about the draw that they are part of.
+    pub(crate) fn tells_of_draws(&self) -> bool {
+        let programs = [&self.vertex, &self.fragment];
+        let tells = |program: &Program| program.uses.draw_parameters || program.uses.draw_number;
+        programs.into_iter().any(|program| tells(program))
+    }
+
     fn new(vertex: Arc<Shader>, fragment: Arc<Shader>) -> View {
         View {
             vertex: vertex.program.clone(),
@@ -184,14 +194,23 @@ impl GraphicsPipeline {
             add(vk::ShaderStageFlags::FRAGMENT, fragment_shader)?;
         }
         let tests = fragment.as_ref().map_or(Tests::NONE, |given| given.tests);
+        let outputs = uvs::Layout {
+            scalars: vertex_info.user_scalars,
+            point_size: vertex_info.point_size,
+            layer_viewport: vertex_info.layer || vertex_info.viewport,
+            clip_distances: vertex_info.clip_distances,
+        };
+        let front = VertexState {
+            // Each draw has its own.
+            launcher: LauncherAddress::from_units(0).map_err(record)?,
+            outputs: outputs.words().map_err(record)?,
+            provoking: raster.provoking,
+            primitive_id: fragment_info.uses_primitive_id,
+        };
         Ok(GraphicsPipeline {
             views,
-            outputs: uvs::Layout {
-                scalars: vertex_info.user_scalars,
-                point_size: vertex_info.point_size,
-                layer_viewport: vertex_info.layer || vertex_info.viewport,
-                clip_distances: vertex_info.clip_distances,
-            },
+            outputs,
+            front: Front::new(&front).map_err(record)?,
             dynamic: *dynamic,
             state: state(input, pre, &tests, output),
             polygon: raster.polygon,
