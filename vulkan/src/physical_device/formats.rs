@@ -5,7 +5,6 @@ use agx_hw::format::{Attachment, VertexFormat};
 use ash::vk;
 
 use super::external;
-use crate::debug;
 use crate::entry;
 use crate::error::VkResult;
 use crate::image::{Description, Most, format, pack};
@@ -133,7 +132,12 @@ pub(crate) unsafe extern "system" fn get_format2(
     });
 }
 
-/// What usage needs of a format.
+/// What can be rendered to.
+const ATTACHMENT: Features = Features::from_raw(
+    Features::COLOR_ATTACHMENT.as_raw() | Features::DEPTH_STENCIL_ATTACHMENT.as_raw(),
+);
+
+/// What usage needs of a format: one of these.
 const USES: &[(vk::ImageUsageFlags, Features)] = &[
     (vk::ImageUsageFlags::TRANSFER_SRC, Features::TRANSFER_SRC),
     (vk::ImageUsageFlags::TRANSFER_DST, Features::TRANSFER_DST),
@@ -147,15 +151,9 @@ const USES: &[(vk::ImageUsageFlags, Features)] = &[
         vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT,
         Features::DEPTH_STENCIL_ATTACHMENT,
     ),
-    // What is an input attachment or transient is an attachment, too, or sampled.
-    (
-        vk::ImageUsageFlags::INPUT_ATTACHMENT,
-        Features::SAMPLED_IMAGE,
-    ),
-    (
-        vk::ImageUsageFlags::TRANSIENT_ATTACHMENT,
-        Features::TRANSFER_SRC,
-    ),
+    // What is an input attachment or transient is an attachment, too (Vulkan 1.3, 34.3.2).
+    (vk::ImageUsageFlags::INPUT_ATTACHMENT, ATTACHMENT),
+    (vk::ImageUsageFlags::TRANSIENT_ATTACHMENT, ATTACHMENT),
     // What is sampled while it is rendered to is as it was at the last barrier, which ends a render command.
     (
         vk::ImageUsageFlags::ATTACHMENT_FEEDBACK_LOOP_EXT,
@@ -200,7 +198,7 @@ impl Question {
         let features = image_features(self.format, self.tiling);
         let mut left = self.usage;
         for (usage, feature) in USES {
-            if left.contains(*usage) && !features.contains(*feature) {
+            if left.contains(*usage) && !features.intersects(*feature) {
                 // With extended usage, views of other formats may have it.
                 let extended = self.flags.contains(vk::ImageCreateFlags::EXTENDED_USAGE);
                 if !extended {
@@ -297,7 +295,7 @@ pub(crate) unsafe extern "system" fn get_image_format2(
         };
         let mut answer = question.answer();
         if !external::MEMORY_HANDLES.contains(handle) {
-            debug::error(&format_args!("images cannot be shared through {handle:?}"));
+            // An answer, not a fault: programs ask about every kind of handle.
             answer = Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED);
         }
         // SAFETY: as above. The contents of the chain are undefined after an error, but for the base
@@ -344,4 +342,55 @@ pub(crate) unsafe extern "system" fn get_sparse_image_formats2(
         // SAFETY: valid by the specification.
         unsafe { *count = 0 };
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Vulkan 1.3, 34.3.2: of a usage, the features of which a format has at least one.
+    const NEEDS: &[(vk::ImageUsageFlags, &[Features])] = &[
+        (vk::ImageUsageFlags::SAMPLED, &[Features::SAMPLED_IMAGE]),
+        (vk::ImageUsageFlags::STORAGE, &[Features::STORAGE_IMAGE]),
+        (
+            vk::ImageUsageFlags::COLOR_ATTACHMENT,
+            &[Features::COLOR_ATTACHMENT],
+        ),
+        (
+            vk::ImageUsageFlags::DEPTH_STENCIL_ATTACHMENT,
+            &[Features::DEPTH_STENCIL_ATTACHMENT],
+        ),
+        (
+            vk::ImageUsageFlags::INPUT_ATTACHMENT,
+            &[
+                Features::COLOR_ATTACHMENT,
+                Features::DEPTH_STENCIL_ATTACHMENT,
+            ],
+        ),
+    ];
+
+    #[test]
+    fn images_are_offered_for_what_their_formats_can_do_alone() {
+        let mut offered = 0;
+        for (number, tiling) in (1..185).flat_map(|n| {
+            [vk::ImageTiling::LINEAR, vk::ImageTiling::OPTIMAL].map(|tiling| (n, tiling))
+        }) {
+            let format = vk::Format::from_raw(number);
+            let features = image_features(format, tiling);
+            for (usage, needs) in NEEDS {
+                let question = Question {
+                    format,
+                    kind: vk::ImageType::TYPE_2D,
+                    tiling,
+                    usage: *usage,
+                    flags: vk::ImageCreateFlags::empty(),
+                };
+                let can = needs.iter().any(|feature| features.contains(*feature));
+                let is_offered = question.answer().is_ok();
+                offered += u32::from(is_offered);
+                assert!(can || !is_offered, "{format:?} {tiling:?} {usage:?}");
+            }
+        }
+        assert!(offered > 300, "{offered}");
+    }
 }
