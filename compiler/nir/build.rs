@@ -256,7 +256,7 @@ fn generate_bindings(mesa: &Mesa, to: &Path) {
         .allowlist_function("cortland_.*|apple9_(allows_.*|operation_of)")
         .blocklist_function("cortland_(malloc|calloc|realloc|mesa_free|guard_shared)")
         .allowlist_type("cortland_(failure_kind|export_node|export_instr|place|binding_kind|numeric|packing|colour|factor|blend_op|logic_op|varying_mode)|gl_frag_depth_layout|nir_lower_packing_op")
-        .allowlist_var("CORTLAND_(MEMORY_BUDGET|MOST_ATTACHMENTS|VERTEX_.*|FRAGMENT_.*|LOCATION_.*|MOST_TEXTURES|MOST_SAMPLERS|EXPORT_MAGIC|EXPORT_DEPTH|ALU_.*|.*_PAGES?_(HIGH|LOW))")
+        .allowlist_var("CORTLAND_(MEMORY_BUDGET|MOST_ATTACHMENTS|VERTEX_.*|FRAGMENT_.*|LOCATION_.*|MOST_TEXTURES|MOST_SAMPLERS|MOST_SLICES|EXPORT_MAGIC|EXPORT_DEPTH|ALU_.*|.*_PAGES?_(HIGH|LOW))")
         .allowlist_function("spirv_capabilities_(get|set)")
         .allowlist_function("glsl_type_singleton_.*")
         .allowlist_type("spirv_to_nir_options|nir_spirv_specialization|nir_spirv_debug_level")

@@ -81,6 +81,7 @@ fn outcome(
         Err(error) => return Ok(error.to_string()),
     };
     let groups: u64 = case.groups.iter().map(|g| u64::from(*g)).product();
+    let groups = groups.min(mesa_nir::MOST_SLICES.into());
     if groups * u64::from(binary.workgroup_buffer_bytes) > 1 << 24 {
         return Ok("too large to run".into());
     }

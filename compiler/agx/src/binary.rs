@@ -31,7 +31,8 @@ pub struct ShaderBinary {
     /// Bytes of threadgroup memory of a workgroup.
     pub threadgroup_bytes: u32,
     /// Bytes of device memory that each workgroup needs at [`Pointer::WorkgroupBuffer`] +
-    /// linear workgroup index * this.
+    /// linear workgroup index * this. A shader with such is launched as one row of workgroups, as many as the
+    /// dispatch has, but not more than [`mesa_nir::MOST_SLICES`]: they do the work of all.
     pub workgroup_buffer_bytes: u32,
     /// Descriptor bindings that the shader can reach.
     pub resources: Vec<Resource>,

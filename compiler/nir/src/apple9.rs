@@ -6,6 +6,10 @@ use crate::{
     SubgroupSize, ffi,
 };
 
+/// How many workgroups are launched at most of a shader with
+/// [`Program::workgroup_buffer_bytes`](crate::Program::workgroup_buffer_bytes), in one row.
+pub const MOST_SLICES: u32 = ffi::CORTLAND_MOST_SLICES;
+
 /// The address of a page of zeros, which whoever runs shaders with [`ComputeLowering::robust`] maps for the GPU to read
 /// and write: loads out of bounds go there, and coherent ones are atomics, if such as change nothing.
 pub const ZERO_PAGE: u64 = page(ffi::CORTLAND_ZERO_PAGE_LOW);

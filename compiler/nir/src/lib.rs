@@ -21,7 +21,9 @@ mod spirv;
 mod stack;
 mod stage;
 
-pub use apple9::{BindingKind, BindingLayout, ComputeLowering, Place, SINK_PAGE, ZERO_PAGE};
+pub use apple9::{
+    BindingKind, BindingLayout, ComputeLowering, MOST_SLICES, Place, SINK_PAGE, ZERO_PAGE,
+};
 pub use blob::BlobKey;
 pub use compiler_options::{
     CompilerOptions, Divergence, IoOptions, LowerDoubles, LowerInt64, PackingOps, StageSet,

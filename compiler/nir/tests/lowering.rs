@@ -735,11 +735,12 @@ fn workgroup_and_private_memory() {
         .map(|&v| (v >> 11) as u32 & 255)
         .collect();
     let mut machine = machine_of(&program, &[words(&x), vec![0; 8 * 128]]);
-    machine.workgroup = [1, 2, 1];
+    // Of the grid it does the work of the workgroup [1, 2, 1] alone.
+    machine.workgroup = [1 + 2 * 4 + 4 * 5, 0, 0];
     machine.roots.insert(0, 0x300_0000_0000);
     machine.map(0x300_0000_0000, words(&[4, 5, 6]));
     machine.roots.insert(5, 0x301_0000_0000);
-    let slice = u64::from(program.workgroup_buffer_bytes) * (1 + 2 * 4 + 4 * 5);
+    let slice = u64::from(program.workgroup_buffer_bytes) * u64::from(machine.workgroup[0]);
     machine.map(
         0x301_0000_0000 + slice,
         vec![0xcc; program.workgroup_buffer_bytes as usize],

@@ -12,6 +12,7 @@ use agx_hw::cdm::{Barrier, Geometry, Grid, IndirectAddress, Launch, MAX_GROUPS, 
 use agx_hw::root::{RECORD_ALIGN, THREADGROUP_ROOT};
 use agx_hw::window::{CodeAddress, LauncherAddress};
 use ash::vk;
+use mesa_nir::MOST_SLICES;
 
 use super::bound::Lengths;
 use super::buffer::{CommandBuffer, record};
@@ -120,7 +121,11 @@ impl CommandBuffer {
     }
 
     fn launch(&mut self, program: &Program, launcher: LauncherAddress, groups: Groups) -> VkResult {
-        let geometry = match groups {
+        let launched = match program.uses.workgroup_buffer {
+            true => Groups::Direct([slices(groups), 1, 1]),
+            false => groups,
+        };
+        let geometry = match launched {
             Groups::Direct(counts) => {
                 Geometry::Direct(Grid::of_groups(counts, program.local).map_err(error::record)?)
             }
@@ -270,20 +275,7 @@ impl CommandBuffer {
     /// Memory for the workgroup variables of a dispatch. Dispatches of a command buffer run one
     /// after the other, so one piece serves all.
     fn workgroup_memory(&mut self, program: &Program, groups: Groups) -> VkResult<u64> {
-        let bytes = u64::from(program.workgroup_buffer_bytes);
-        let need = match groups {
-            Groups::Direct(counts) => counts
-                .iter()
-                .try_fold(bytes, |all, count| all.checked_mul(u64::from(*count)))
-                .ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)?,
-            Groups::Indirect(_) => {
-                debug::error(
-                    &"an indirect dispatch of a shader with atomics on workgroup variables: \
-                      they lie in device memory, whose size is not known yet",
-                );
-                return Err(vk::Result::ERROR_FEATURE_NOT_PRESENT);
-            }
-        };
+        let need = u64::from(program.workgroup_buffer_bytes) * u64::from(slices(groups));
         if let Some((address, size)) = self.workgroup_memory
             && size >= need
         {
@@ -294,6 +286,18 @@ impl CommandBuffer {
         self.keep(slice)?;
         self.workgroup_memory = Some((address, need));
         Ok(address)
+    }
+}
+
+/// How many workgroups are launched of a shader with workgroup variables in device memory: they do the work of
+/// all.
+fn slices(groups: Groups) -> u32 {
+    match groups {
+        Groups::Direct(counts) => counts
+            .iter()
+            .try_fold(1_u32, |all, count| all.checked_mul(*count))
+            .map_or(MOST_SLICES, |all| all.min(MOST_SLICES)),
+        Groups::Indirect(_) => MOST_SLICES,
     }
 }
 

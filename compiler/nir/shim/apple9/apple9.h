@@ -107,6 +107,12 @@ enum cortland_root {
    CORTLAND_ROOT_SET = 16,
 };
 
+/*
+ * How many workgroups are launched at most of a shader with workgroup memory in device memory: each does the work of
+ * every so manyth, in a slice of its own. Enough to fill the GPU with the smallest ones.
+ */
+#define CORTLAND_MOST_SLICES 1024
+
 /* Lower a compute shader. Frees it if the call fails. */
 bool cortland_lower_compute(nir_shader *shader, const struct cortland_compute_lowering *lowering,
                             struct cortland_failure *failure);

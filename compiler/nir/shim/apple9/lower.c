@@ -634,6 +634,7 @@ lower(nir_shader *s, const struct cortland_compute_lowering *lowering, gl_shader
    if (c->pointers)
       PASS(l, nir_lower_explicit_io, nir_var_mem_global, nir_address_format_64bit_global);
    PASS(l, apple9_lower_workgroup_memory);
+   contents.division |= s->info.task_payload_size != 0;
    PASS(l, apple9_lower_inline_uniforms, lowering);
    lower_private_memory(l);
    PASS(l, apple9_lower_subgroups);

@@ -499,16 +499,12 @@ from_buffer(nir_builder *b, struct state *s, nir_def *pair, nir_def *offset, uns
    return address;
 }
 
-/* An offset into the workgroup's slice of device memory. */
+/* An offset into the slice of device memory of the workgroup that was launched: they are in one row. */
 static struct address
 from_slice(nir_builder *b, struct state *s, nir_def *offset)
 {
-   nir_def *counts = nir_load_constant_agx(b, 3, 32, nir_load_preamble(b, 1, 64, .base = CORTLAND_ROOT_WORKGROUP_COUNTS),
-                                           nir_imm_int(b, 0), .access = ACCESS_CAN_REORDER);
-   nir_def *id = nir_load_workgroup_id(b);
-   nir_def *row = nir_iadd(b, nir_channel(b, id, 1), nir_imul(b, nir_channel(b, id, 2), nir_channel(b, counts, 1)));
-   nir_def *linear = nir_iadd(b, nir_channel(b, id, 0), nir_imul(b, row, nir_channel(b, counts, 0)));
-   nir_def *slice = nir_umul_2x32_64(b, linear, nir_imm_int(b, s->shader->info.task_payload_size));
+   nir_def *number = nir_channel(b, nir_load_workgroup_id(b), 0);
+   nir_def *slice = nir_umul_2x32_64(b, number, nir_imm_int(b, s->shader->info.task_payload_size));
    struct address address = {
       .base = nir_iadd(b, nir_load_preamble(b, 1, 64, .base = CORTLAND_ROOT_WORKGROUP_MEMORY), slice),
    };

@@ -13,6 +13,10 @@
  *    chosen at run time, all variables move together.
  *
  * Barriers for workgroup memory then order device memory as well, and memory that is to start as zero is cleared.
+ *
+ * How many workgroups there are need not be known when memory is allocated: an indirect dispatch has it from memory. So
+ * a row of CORTLAND_MOST_SLICES workgroups, or fewer, is launched in place of all of them, and each does the work of
+ * one after the other, always in its own slice.
  */
 #include "apple9.h"
 
@@ -255,6 +259,86 @@ clear(nir_shader *shader, nir_variable_mode mode, unsigned bytes)
    nir_metadata_preserve(impl, nir_metadata_none);
 }
 
+/* Where the workgroup whose work is done is in the grid. */
+struct place {
+   nir_variable *at[3];
+};
+
+static nir_def *
+load_place(nir_builder *b, const struct place *place)
+{
+   nir_def *at[3];
+   for (unsigned i = 0; i < 3; i++)
+      at[i] = nir_load_var(b, place->at[i]);
+   return nir_vec(b, at, 3);
+}
+
+static bool
+use_place(nir_builder *b, nir_intrinsic_instr *intrin, void *data)
+{
+   b->cursor = nir_before_instr(&intrin->instr);
+   nir_def *at = NULL;
+   if (intrin->intrinsic == nir_intrinsic_load_workgroup_id) {
+      at = load_place(b, data);
+   } else if (intrin->intrinsic == nir_intrinsic_load_global_invocation_id) {
+      const uint16_t *size = b->shader->info.workgroup_size;
+      nir_def *sizes = nir_imm_ivec3(b, size[0], size[1], size[2]);
+      at = nir_iadd(b, nir_imul(b, load_place(b, data), sizes), nir_load_local_invocation_id(b));
+   } else {
+      return false;
+   }
+   nir_def_replace(&intrin->def, nir_u2uN(b, at, intrin->def.bit_size));
+   return true;
+}
+
+/* Goes on by so many workgroups, row after row. */
+static void
+advance(nir_builder *b, const struct place *place, nir_def *counts, nir_def *by)
+{
+   for (unsigned i = 0; i < 3; i++) {
+      nir_def *at = nir_iadd(b, nir_load_var(b, place->at[i]), by);
+      if (i < 2) {
+         /* Of a grid without workgroups nothing is asked. */
+         nir_def *count = nir_umax(b, nir_channel(b, counts, i), nir_imm_int(b, 1));
+         by = nir_udiv(b, at, count);
+         at = nir_isub(b, at, nir_imul(b, by, count));
+      }
+      nir_store_var(b, place->at[i], at, 1);
+   }
+}
+
+/* Makes the shader do the work of each workgroup whose number is that of the launched one and a multiple more. */
+static void
+loop_over_workgroups(nir_shader *shader)
+{
+   nir_function_impl *impl = nir_shader_get_entrypoint(shader);
+   struct place place;
+   for (unsigned i = 0; i < 3; i++)
+      place.at[i] = nir_local_variable_create(impl, glsl_uint_type(), "workgroup");
+   nir_shader_intrinsics_pass(shader, use_place, nir_metadata_control_flow, &place);
+   nir_cf_list body;
+   nir_cf_extract(&body, nir_before_impl(impl), nir_after_impl(impl));
+   nir_builder b = nir_builder_at(nir_before_impl(impl));
+   nir_def *counts = nir_load_num_workgroups(&b);
+   nir_def *none = nir_ior(&b, nir_ieq_imm(&b, nir_channel(&b, counts, 0), 0), nir_ieq_imm(&b, nir_channel(&b, counts, 1), 0));
+   nir_def *slices = nir_bcsel(&b, none, nir_imm_int(&b, 0), nir_channel(&b, counts, 2));
+   for (unsigned i = 0; i < 3; i++)
+      nir_store_var(&b, place.at[i], nir_imm_int(&b, 0), 1);
+   advance(&b, &place, counts, nir_channel(&b, nir_load_workgroup_id(&b), 0));
+   nir_loop *loop = nir_push_loop(&b);
+   nir_break_if(&b, nir_uge(&b, nir_load_var(&b, place.at[2]), slices));
+   nir_cursor inside = nir_after_block(nir_loop_last_block(loop));
+   nir_cf_reinsert(&body, inside);
+   b.cursor = nir_after_block(nir_loop_last_block(loop));
+   /* All memory of the workgroup is the next one's. */
+   nir_barrier(&b, .execution_scope = SCOPE_WORKGROUP, .memory_scope = SCOPE_WORKGROUP,
+               .memory_semantics = NIR_MEMORY_ACQ_REL,
+               .memory_modes = nir_var_mem_shared | nir_var_mem_ssbo | nir_var_mem_global);
+   advance(&b, &place, counts, nir_imm_int(&b, CORTLAND_MOST_SLICES));
+   nir_pop_loop(&b, loop);
+   nir_metadata_preserve(impl, nir_metadata_none);
+}
+
 static bool
 has_workgroup_memory(nir_shader *shader)
 {
@@ -307,5 +391,7 @@ apple9_lower_workgroup_memory(nir_shader *shader)
       clear(shader, nir_var_mem_shared, shader->info.shared_size);
    if (zero && shader->info.task_payload_size)
       clear(shader, nir_var_mem_task_payload, shader->info.task_payload_size);
+   if (shader->info.task_payload_size)
+      loop_over_workgroups(shader);
    return true;
 }

@@ -16,12 +16,26 @@ const RGBA8: vk::Format = vk::Format::R8G8B8A8_UNORM;
 /// Texels of a side of the texture.
 const TEXTURE: u32 = 256;
 
-pub(crate) unsafe fn measure(s: &Scope<'_>, note: impl Fn(&str, f64)) -> anyhow::Result<()> {
+/// Frames of the scenes that are wanted, by name.
+pub(crate) unsafe fn measure(
+    s: &Scope<'_>,
+    note: impl Fn(&str, f64),
+    wanted: impl Fn(&str) -> bool,
+) -> anyhow::Result<()> {
     let studio = Studio::new(s)?;
-    studio.cube(&note)?;
-    studio.mesh(&note)?;
-    studio.layers(&note)?;
-    studio.fetches(&note)
+    if wanted("cube") {
+        studio.cube(&note)?;
+    }
+    if wanted("mesh") {
+        studio.mesh(&note)?;
+    }
+    if wanted("layers") {
+        studio.layers(&note)?;
+    }
+    if wanted("samples") {
+        studio.fetches(&note)?;
+    }
+    Ok(())
 }
 
 /// Recording of draws, and frames of many.

@@ -3,7 +3,7 @@
 //!
 //! Each driver is measured in processes of its own, in turn, and its best rates count: what else
 //! the machine does only makes them worse. An argument names the parts that are measured: "driver",
-//! "kernels", "frames", "draws"; without one it is all of them.
+//! "kernels", "frames" (or of these "cube", "mesh", "layers", "samples"), "draws"; without one it is all of them.
 
 mod driver;
 mod graphics;
@@ -89,16 +89,14 @@ fn measure(parts: &[&str]) -> anyhow::Result<()> {
     let note = |name: &str, rate: f64| println!("{name}\t{rate}");
     // SAFETY: the device is open; all that is measured keeps to Vulkan's rules.
     unsafe {
-        let wanted = |part| parts.is_empty() || parts.contains(&part);
+        let wanted = |part: &str| parts.is_empty() || parts.contains(&part);
         if wanted("driver") {
             driver::measure(&scope, note)?;
         }
         if wanted("kernels") {
             kernels::measure(&scope, note)?;
         }
-        if wanted("frames") {
-            graphics::measure(&scope, note)?;
-        }
+        graphics::measure(&scope, note, |scene| wanted("frames") || wanted(scene))?;
         if wanted("draws") {
             graphics::measure_draws(&scope, note)?;
         }

@@ -14,6 +14,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     scenario("dispatch.indirect", indirect),
     scenario("dispatch.indirect_from_gpu", indirect_from_gpu),
     scenario("dispatch.zero", zero),
+    scenario("dispatch.workgroup_atomics", workgroup_atomics),
 ];
 
 const COMPUTE: vk::PipelineBindPoint = vk::PipelineBindPoint::COMPUTE;
@@ -193,6 +194,91 @@ unsafe fn zero(s: &Scope<'_>) -> anyhow::Result<()> {
     s.finish(commands)?;
     let mut expected = vec![0; SLOTS];
     identity(&mut expected, SIZE, [0; 3], [1; 3]);
+    s.report
+        .expect("slots", slots.bytes(), &to_bytes(&expected))
+}
+
+/// Each workgroup counts in memory of its own, with atomics and without; its result says which it is.
+const COUNTS: &str = "
+layout(local_size_x = 8, local_size_y = 2) in;
+layout(set = 0, binding = 0) buffer R { uint r[]; };
+layout(push_constant) uniform P { uvec3 size; };
+shared uint sum, last[16];
+void main() {
+    uint number = gl_LocalInvocationIndex;
+    if (number == 0) sum = 0;
+    last[number] = gl_WorkGroupID.x * 16 + number;
+    barrier();
+    atomicAdd(sum, last[15 - number] ^ gl_GlobalInvocationID.y);
+    barrier();
+    if (number != 0) return;
+    uvec3 g = gl_WorkGroupID;
+    r[g.x + size.x * (g.y + size.y * g.z)] += sum + (gl_NumWorkGroups.x << 20);
+}
+";
+
+/// What [`COUNTS`] adds to the slots of a grid.
+fn counted(slots: &mut [u32], size: [u32; 3], base: [u32; 3], groups: [u32; 3]) {
+    for z in base[2]..base[2] + groups[2] {
+        for y in base[1]..base[1] + groups[1] {
+            for x in base[0]..base[0] + groups[0] {
+                let sum: u32 = (0..16)
+                    .map(|n| (x * 16 + 15 - n) ^ (2 * y + n / 8))
+                    .fold(0, u32::wrapping_add);
+                let slot = &mut slots[(x + size[0] * (y + size[1] * z)) as usize];
+                *slot = slot.wrapping_add(sum.wrapping_add(groups[0] << 20));
+            }
+        }
+    }
+}
+
+/// More workgroups than run at the same time, with atomics on their variables, directly and from memory.
+unsafe fn workgroup_atomics(s: &Scope<'_>) -> anyhow::Result<()> {
+    const SIZE: [u32; 3] = [37, 11, 7];
+    let bindings = [(0, vk::DescriptorType::STORAGE_BUFFER, 1)];
+    let set_layout = s.set_layout(&bindings, vk::DescriptorSetLayoutCreateFlags::empty())?;
+    let layout = s.pipeline_layout(&[set_layout], 12)?;
+    let slots = s.buffer(4 * SIZE.iter().map(|n| u64::from(*n)).product::<u64>())?;
+    let mut expected = vec![0; slots.words().len()];
+    let commands = s.commands(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT)?;
+    let device = s.device();
+    let set = s.set(set_layout)?;
+    let storage = vk::DescriptorType::STORAGE_BUFFER;
+    s.write(set, 0, storage, 0, &[slots.whole()]);
+    device.cmd_bind_descriptor_sets(commands, COMPUTE, layout, 0, &[set], &[]);
+    let stage = vk::ShaderStageFlags::COMPUTE;
+    device.cmd_push_constants(commands, layout, stage, 0, &to_bytes(&SIZE));
+    let pipeline = s.specialized(COUNTS, layout, &[], vk::PipelineCreateFlags::empty())?;
+    device.cmd_bind_pipeline(commands, COMPUTE, pipeline);
+    let grids = [
+        SIZE,
+        [3, 0, 5],
+        [1, 1, 1],
+        [0, 9, 9],
+        [30, 11, 7],
+        [2, 3, 0],
+    ];
+    let parameters = s.buffer_of(grids.as_flattened())?;
+    for (offset, groups) in (0..).step_by(12).zip(grids) {
+        device.cmd_dispatch_indirect(commands, parameters.handle, offset);
+        s.barrier(commands);
+        counted(&mut expected, SIZE, [0; 3], groups);
+    }
+    // Behind those from memory: lavapipe adds the last base to what they begin with.
+    let based = vk::PipelineCreateFlags::DISPATCH_BASE;
+    let pipeline = s.specialized(COUNTS, layout, &[], based)?;
+    device.cmd_bind_pipeline(commands, COMPUTE, pipeline);
+    for (base, groups) in [
+        ([0; 3], SIZE),
+        ([5, 3, 1], [2, 1, 4]),
+        ([0, 0, 6], [37, 11, 1]),
+    ] {
+        let ([bx, by, bz], [x, y, z]) = (base, groups);
+        device.cmd_dispatch_base(commands, bx, by, bz, x, y, z);
+        s.barrier(commands);
+        counted(&mut expected, SIZE, base, groups);
+    }
+    s.finish(commands)?;
     s.report
         .expect("slots", slots.bytes(), &to_bytes(&expected))
 }

@@ -20,7 +20,7 @@ use agx_uapi::{
     VmId, WaitFlags,
 };
 use anyhow::{Context as _, bail, ensure};
-use mesa_nir::{SINK_PAGE, ZERO_PAGE};
+use mesa_nir::{MOST_SLICES, SINK_PAGE, ZERO_PAGE};
 
 use super::images::Laid;
 use super::memory::{Object, Place, Pool};
@@ -67,6 +67,15 @@ pub(super) struct Machine {
     /// Where accesses out of bounds go.
     _bounds: [Object; 2],
     pool: Pool,
+}
+
+/// The workgroups that are launched: a row of some, for a shader with workgroup variables in device memory.
+fn launched(binary: &ShaderBinary, case: &Case) -> [u32; 3] {
+    if binary.workgroup_buffer_bytes == 0 {
+        return case.groups;
+    }
+    let all = (case.groups.iter()).fold(1_u32, |all, n| all.saturating_mul(*n));
+    [all.min(MOST_SLICES), 1, 1]
 }
 
 impl Machine {
@@ -153,7 +162,7 @@ impl Machine {
                 .collect());
         }
         let local = LocalSize::new(binary.workgroup_size.map(u32::from))?;
-        let grid = Grid::of_groups(case.groups, local)?;
+        let grid = Grid::of_groups(launched(binary, case), local)?;
         self.put_body(&binary.code)?;
         let places = self.put_data(binary, case, layout)?;
         let end = self.put_launch(binary, case, &places, grid)?;
@@ -208,12 +217,9 @@ impl Machine {
         case: &Case,
         layout: &Layout,
     ) -> anyhow::Result<Places> {
-        let groups = case
-            .groups
-            .iter()
-            .try_fold(1usize, |all, n| all.checked_mul(*n as usize));
-        let workgroup_bytes = groups
-            .and_then(|groups| groups.checked_mul(binary.workgroup_buffer_bytes as usize))
+        let workgroups = launched(binary, case)[0] as usize;
+        let workgroup_bytes = workgroups
+            .checked_mul(binary.workgroup_buffer_bytes as usize)
             .filter(|bytes| *bytes <= 1 << 30)
             .context("more than 1 GiB for workgroup variables")?;
         let buffers: usize = case.buffers.iter().map(|buffer| buffer.bytes.len()).sum();
