@@ -101,7 +101,7 @@ impl Details {
                 return details;
             }
             Detail::Gradients => {
-                details.follow(request, sampler, view, |lane| {
+                details.follow(request, sampler, view, 1, |lane| {
                     let read = |word: usize| f32::from_bits(words[word].0[lane]);
                     let third = match request.coordinates {
                         Coordinates::Volume => [read(8), read(9)],
@@ -112,8 +112,8 @@ impl Details {
             }
             Detail::Implicit | Detail::Bias if quads => {
                 let cube = request.coordinates == Coordinates::Cube && view.shape == Shape::Cube;
-                details.follow(request, sampler, view, |lane| {
-                    quad_gradients(words, cube, lane & !3)
+                details.follow(request, sampler, view, 4, |lane| {
+                    quad_gradients(words, cube, lane)
                 });
             }
             Detail::Implicit | Detail::Bias => {}
@@ -126,13 +126,14 @@ impl Details {
         details
     }
 
-    /// Levels and footprints from the gradients of each lane.
+    /// Levels and footprints from the gradients of each lane, of which so many that follow one another are alike.
     #[inline(always)]
     fn follow(
         &mut self,
         request: &Request,
         sampler: &Sampler,
         view: &View,
+        alike: usize,
         gradients: impl Fn(usize) -> Gradients,
     ) {
         let plane = &view.surface.planes[0];
@@ -144,42 +145,56 @@ impl Details {
             size = size.map(|n| n.min(1.0));
         }
         let most = f32::from(sampler.anisotropy.samples());
-        for lane in 0..LANES {
-            let gradient = gradients(lane);
-            // Squared lengths of the footprint's axes, in texels.
-            let [dx, dy] = [0, 1].map(|axis| {
-                let scaled = |c: usize| {
-                    // An axis that is not there counts for nothing, whatever its operand holds.
-                    if size[c] == 0.0 {
-                        0.0
-                    } else {
-                        gradient[c][axis] * size[c]
-                    }
-                };
-                let [x, y, z] = [scaled(0), scaled(1), scaled(2)];
-                x * x + y * y + z * z
-            });
-            let (longer, shorter) = if dx >= dy { (dx, dy) } else { (dy, dx) };
-            if !longer.is_finite() || !shorter.is_finite() {
-                // NaN or infinity: the least detailed level (isa-4, 6.3; HW).
-                self.lambda[lane] = f32::INFINITY;
-                continue;
+        for first in (0..LANES).step_by(alike) {
+            let gradient = gradients(first);
+            let (lambda, taps, axis) = footprint(&gradient, &size, most);
+            for lane in first..first + alike {
+                self.lambda[lane] = lambda;
+                self.taps[lane] = taps;
             }
-            self.lambda[lane] = 0.5 * longer.log2();
-            if most > 1.0 && longer > 0.0 {
-                let ratio = (longer / shorter).sqrt();
-                let taps = ratio.ceil().min(most);
-                if taps > 1.0 {
-                    self.taps[lane] = taps as u32;
-                    self.lambda[lane] -= taps.log2();
-                    let axis = usize::from(dx < dy);
-                    for c in 0..3 {
-                        self.axis[c][lane] = gradient[c][axis];
-                    }
-                }
+            let Some(axis) = axis else { continue };
+            for c in 0..3 {
+                self.axis[c][first..first + alike].fill(gradient[c][axis]);
             }
         }
     }
+}
+
+/// Level and number of samples, and the axis that they are along if they are several. `size`: texels along each
+/// axis; `most`: of samples.
+#[inline(always)]
+fn footprint(gradient: &Gradients, size: &[f32; 3], most: f32) -> (f32, u32, Option<usize>) {
+    // Squared lengths of the footprint's axes, in texels.
+    let [dx, dy] = [0, 1].map(|axis| {
+        let scaled = |c: usize| {
+            // An axis that is not there counts for nothing, whatever its operand holds.
+            if size[c] == 0.0 {
+                0.0
+            } else {
+                gradient[c][axis] * size[c]
+            }
+        };
+        let [x, y, z] = [scaled(0), scaled(1), scaled(2)];
+        x * x + y * y + z * z
+    });
+    let (longer, shorter) = if dx >= dy { (dx, dy) } else { (dy, dx) };
+    if !longer.is_finite() || !shorter.is_finite() {
+        // NaN or infinity: the least detailed level (isa-4, 6.3; HW).
+        return (f32::INFINITY, 1, None);
+    }
+    let lambda = 0.5 * longer.log2();
+    if most > 1.0 && longer > 0.0 {
+        let ratio = (longer / shorter).sqrt();
+        let taps = ratio.ceil().min(most);
+        if taps > 1.0 {
+            return (
+                lambda - taps.log2(),
+                taps as u32,
+                Some(usize::from(dx < dy)),
+            );
+        }
+    }
+    (lambda, 1, None)
 }
 
 /// λ inside the sampler's range; where that is empty, the maximum wins (images, 10; HW).

@@ -419,12 +419,15 @@ impl Image {
 impl Level {
     /// The number of an element in the order of memory (images, 7.3).
     #[must_use]
+    #[inline]
     pub fn index(&self, x: u32, y: u32) -> u64 {
-        let column = u64::from(x / self.tile_width);
-        let row = u64::from(y / self.tile_height);
+        // Both are powers of two (images, 7.1), which a division would not know.
+        let (width_bits, height_bits) = (self.tile_width.ilog2(), self.tile_height.ilog2());
+        let column = u64::from(x >> width_bits);
+        let row = u64::from(y >> height_bits);
         let tile = row * u64::from(self.columns) + column;
-        let (x, y) = (x % self.tile_width, y % self.tile_height);
-        tile * self.tile_elements() + u64::from(self.interleave(x, y))
+        let (x, y) = (x & (self.tile_width - 1), y & (self.tile_height - 1));
+        (tile << (width_bits + height_bits)) + u64::from(self.interleave(x, y))
     }
 
     /// The element with this number; `None` in padding.
