@@ -200,10 +200,26 @@ fn dangling<T>() -> *const T {
     NonNull::dangling().as_ptr()
 }
 
+thread_local! {
+    /// What descriptions point to, until the test's thread ends: a leak would hide those of the driver.
+    static KEPT: std::cell::RefCell<Vec<Box<[u64]>>> = const { std::cell::RefCell::new(Vec::new()) };
+}
+
+/// Keeps a structure as long as the test runs.
+fn kept<T: Copy>(value: T) -> *const T {
+    const { assert!(align_of::<T>() <= align_of::<u64>()) };
+    let mut memory = vec![0; size_of::<T>().div_ceil(8)].into_boxed_slice();
+    let at: *mut T = memory.as_mut_ptr().cast();
+    // SAFETY: large enough, and aligned.
+    unsafe { at.write(value) };
+    KEPT.with_borrow_mut(|kept| kept.push(memory));
+    at
+}
+
 /// Gives a description states that are dynamic.
 fn with_dynamic(info: &mut Info, states: &'static [vk::DynamicState]) {
     let dynamic = vk::PipelineDynamicStateCreateInfo::default().dynamic_states(states);
-    info.p_dynamic_state = std::ptr::from_ref(Box::leak(Box::new(dynamic)));
+    info.p_dynamic_state = kept(dynamic);
 }
 
 #[test]
@@ -348,7 +364,7 @@ fn feedback_is_given_for_the_pipeline_and_both_stages() {
             unsafe {
                 let mut link = feedback.read();
                 link.p_next = info.p_next;
-                info.p_next = std::ptr::from_ref(Box::leak(Box::new(link))).cast();
+                info.p_next = kept(link).cast();
             }
         },
         |_| (),
