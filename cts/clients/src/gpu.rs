@@ -13,7 +13,7 @@ use crate::outcome::Skip;
 const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 
 /// Device extensions that scenarios use where they are offered.
-const EXTENSIONS: [&CStr; 12] = [
+const EXTENSIONS: [&CStr; 22] = [
     ash::ext::multi_draw::NAME,
     ash::khr::push_descriptor::NAME,
     ash::ext::robustness2::NAME,
@@ -26,6 +26,25 @@ const EXTENSIONS: [&CStr; 12] = [
     ash::ext::calibrated_timestamps::NAME,
     ash::ext::memory_budget::NAME,
     ash::khr::swapchain::NAME,
+    ash::khr::swapchain_mutable_format::NAME,
+    ash::ext::attachment_feedback_loop_layout::NAME,
+    ash::ext::border_color_swizzle::NAME,
+    ash::ext::custom_border_color::NAME,
+    ash::ext::depth_clip_enable::NAME,
+    ash::ext::index_type_uint8::NAME,
+    ash::ext::line_rasterization::NAME,
+    ash::ext::non_seamless_cube_map::NAME,
+    ash::ext::provoking_vertex::NAME,
+    ash::ext::vertex_attribute_divisor::NAME,
+];
+
+/// Device extensions of an application of an older version, which are parts of version 1.3.
+const OLDER: [&CStr; 5] = [
+    ash::khr::create_renderpass2::NAME,
+    ash::khr::depth_stencil_resolve::NAME,
+    ash::khr::dynamic_rendering::NAME,
+    ash::ext::extended_dynamic_state::NAME,
+    ash::ext::extended_dynamic_state2::NAME,
 ];
 
 /// Instance extensions that scenarios use where they are offered.
@@ -45,6 +64,8 @@ pub struct Options {
     pub validation: bool,
     /// Without robustness, as programs that count on speed open it.
     pub unchecked: bool,
+    /// As an application of this older version of Vulkan, with extensions in place of what is newer.
+    pub older: Option<u32>,
 }
 
 /// What the device offers of what scenarios ask for; all of it is enabled.
@@ -99,6 +120,7 @@ pub struct Gpu {
     pub memory: vk::PhysicalDeviceMemoryProperties,
     extensions: HashSet<&'static CStr>,
     instance_extensions: HashSet<&'static CStr>,
+    options: Options,
     messenger: Option<(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
     messages: Box<Messages>,
 }
@@ -124,8 +146,10 @@ impl Gpu {
             };
             let family = families.iter().position(computes);
             let family = family.ok_or_else(|| anyhow!("no queue family computes"))?;
-            let (device, features, extensions) =
-                create_device(&instance, physical, family as u32, options)?;
+            let (device, features, extensions) = match options.older {
+                Some(_) => create_older(&instance, physical, family as u32)?,
+                None => create_device(&instance, physical, family as u32, options)?,
+            };
             let messenger = if options.validation {
                 let utils = ash::ext::debug_utils::Instance::new(&entry, &instance);
                 let info = messenger_info(&messages);
@@ -143,6 +167,7 @@ impl Gpu {
                 memory: instance.get_physical_device_memory_properties(physical),
                 extensions,
                 instance_extensions,
+                options,
                 messenger,
                 messages,
                 physical,
@@ -150,6 +175,27 @@ impl Gpu {
                 instance,
                 entry,
             })
+        }
+    }
+
+    /// Opens the device once more, as an application of an older version does.
+    ///
+    /// # Errors
+    /// As [`Gpu::open`].
+    pub fn older(&self, version: u32) -> anyhow::Result<Gpu> {
+        Gpu::open(Options {
+            older: Some(version),
+            ..self.options
+        })
+    }
+
+    /// The version of Vulkan that shaders are for, as glslang names it.
+    #[must_use]
+    pub fn shader_target(&self) -> &'static str {
+        match self.options.older {
+            Some(vk::API_VERSION_1_1) => "vulkan1.1",
+            Some(vk::API_VERSION_1_2) => "vulkan1.2",
+            _ => "vulkan1.3",
         }
     }
 
@@ -238,7 +284,7 @@ fn create_instance(
 ) -> anyhow::Result<(ash::Instance, HashSet<&'static CStr>)> {
     let application = vk::ApplicationInfo::default()
         .application_name(c"cortland-clients")
-        .api_version(vk::API_VERSION_1_3);
+        .api_version(options.older.unwrap_or(vk::API_VERSION_1_3));
     let mut layers = Vec::new();
     // SAFETY: the entry is loaded.
     let offered = unsafe { entry.enumerate_instance_extension_properties(None) }?;
@@ -332,6 +378,9 @@ unsafe fn create_device(
     }
     // SAFETY: of this instance; the chain is live. What is offered is then what is asked for.
     unsafe { instance.get_physical_device_features2(physical, &mut features) };
+    let mut of_extensions = ExtensionFeatures::default();
+    // SAFETY: of this instance.
+    unsafe { of_extensions.ask(instance, physical, &extensions) };
     let names: Vec<_> = extensions.iter().map(|name| name.as_ptr()).collect();
     let queues = [vk::DeviceQueueCreateInfo::default()
         .queue_family_index(family)
@@ -344,6 +393,7 @@ unsafe fn create_device(
         .queue_create_infos(&queues)
         .enabled_extension_names(&names)
         .push_next(&mut features);
+    let info = of_extensions.chain(info, &extensions);
     // SAFETY: the info and its chain are complete and live during the call.
     let device =
         unsafe { instance.create_device(physical, &info, None) }.context("vkCreateDevice")?;
@@ -378,6 +428,92 @@ unsafe fn create_device(
         subgroup_size_control: on(v13.subgroup_size_control),
     };
     Ok((device, features, extensions))
+}
+
+/// The device of an application of an older version.
+///
+/// # Safety
+/// The handles belong to the instance.
+unsafe fn create_older(
+    instance: &ash::Instance,
+    physical: vk::PhysicalDevice,
+    family: u32,
+) -> anyhow::Result<(ash::Device, Features, HashSet<&'static CStr>)> {
+    let queues = [vk::DeviceQueueCreateInfo::default()
+        .queue_family_index(family)
+        .queue_priorities(&[1.0])];
+    let mut rendering =
+        vk::PhysicalDeviceDynamicRenderingFeatures::default().dynamic_rendering(true);
+    let mut state =
+        vk::PhysicalDeviceExtendedDynamicStateFeaturesEXT::default().extended_dynamic_state(true);
+    let mut state2 =
+        vk::PhysicalDeviceExtendedDynamicState2FeaturesEXT::default().extended_dynamic_state2(true);
+    let names = OLDER.map(CStr::as_ptr);
+    let info = vk::DeviceCreateInfo::default()
+        .queue_create_infos(&queues)
+        .enabled_extension_names(&names)
+        .push_next(&mut rendering)
+        .push_next(&mut state)
+        .push_next(&mut state2);
+    // SAFETY: the info and its chain are complete and live during the call.
+    let device =
+        unsafe { instance.create_device(physical, &info, None) }.context("vkCreateDevice")?;
+    Ok((device, Features::default(), OLDER.into_iter().collect()))
+}
+
+/// Features of extensions of graphics.
+macro_rules! extension_features {
+    ($($field:ident: $structure:ident of $extension:path),* $(,)?) => {
+        #[derive(Default)]
+        struct ExtensionFeatures {
+            $($field: vk::$structure<'static>,)*
+        }
+
+        impl ExtensionFeatures {
+            /// Asks for each by itself what is there.
+            ///
+            /// # Safety
+            /// The device is of the instance.
+            unsafe fn ask(
+                &mut self,
+                instance: &ash::Instance,
+                physical: vk::PhysicalDevice,
+                enabled: &HashSet<&'static CStr>,
+            ) {
+                $(if enabled.contains($extension) {
+                    let mut all = vk::PhysicalDeviceFeatures2::default().push_next(&mut self.$field);
+                    // SAFETY: the caller's promise; the chain is live.
+                    unsafe { instance.get_physical_device_features2(physical, &mut all) };
+                })*
+            }
+
+            /// Asks a device that is created for all that is there.
+            fn chain<'a>(
+                &'a mut self,
+                mut info: vk::DeviceCreateInfo<'a>,
+                enabled: &HashSet<&'static CStr>,
+            ) -> vk::DeviceCreateInfo<'a> {
+                $(if enabled.contains($extension) {
+                    // What asking linked it to is not what it is to be linked to.
+                    self.$field.p_next = std::ptr::null_mut();
+                    info = info.push_next(&mut self.$field);
+                })*
+                info
+            }
+        }
+    };
+}
+
+extension_features! {
+    feedback: PhysicalDeviceAttachmentFeedbackLoopLayoutFeaturesEXT of ash::ext::attachment_feedback_loop_layout::NAME,
+    border_swizzle: PhysicalDeviceBorderColorSwizzleFeaturesEXT of ash::ext::border_color_swizzle::NAME,
+    border: PhysicalDeviceCustomBorderColorFeaturesEXT of ash::ext::custom_border_color::NAME,
+    clip: PhysicalDeviceDepthClipEnableFeaturesEXT of ash::ext::depth_clip_enable::NAME,
+    bytes: PhysicalDeviceIndexTypeUint8FeaturesKHR of ash::ext::index_type_uint8::NAME,
+    lines: PhysicalDeviceLineRasterizationFeaturesKHR of ash::ext::line_rasterization::NAME,
+    cubes: PhysicalDeviceNonSeamlessCubeMapFeaturesEXT of ash::ext::non_seamless_cube_map::NAME,
+    provoking: PhysicalDeviceProvokingVertexFeaturesEXT of ash::ext::provoking_vertex::NAME,
+    divisors: PhysicalDeviceVertexAttributeDivisorFeaturesKHR of ash::ext::vertex_attribute_divisor::NAME,
 }
 
 fn on(flag: vk::Bool32) -> bool {

@@ -28,6 +28,8 @@ pub struct Draw<'a> {
     pub bindings: Vec<vk::VertexInputBindingDescription>,
     /// Attributes.
     pub attributes: Vec<vk::VertexInputAttributeDescription>,
+    /// Instances that share an element of a binding, where it is not one.
+    pub divisors: Vec<vk::VertexInputBindingDivisorDescriptionEXT>,
     /// Rasterisation.
     pub raster: vk::PipelineRasterizationStateCreateInfo<'a>,
     /// Depth and stencil.
@@ -52,6 +54,10 @@ pub struct Draw<'a> {
     pub viewport: vk::Viewport,
     /// The scissor.
     pub scissor: vk::Rect2D,
+    /// Viewports and scissors after the first.
+    pub further: Vec<(vk::Viewport, vk::Rect2D)>,
+    /// Commands set the viewports and scissors, and how many there are.
+    pub counted: bool,
     /// Formats of the attachments.
     pub colour: Vec<vk::Format>,
     /// The depth format.
@@ -62,6 +68,10 @@ pub struct Draw<'a> {
     pub dynamic: Vec<vk::DynamicState>,
     /// Views.
     pub view_mask: u32,
+    /// A render pass and a subpass of it, instead of dynamic rendering.
+    pub pass: Option<(vk::RenderPass, u32)>,
+    /// Flags of the pipeline.
+    pub flags: vk::PipelineCreateFlags,
 }
 
 impl Draw<'_> {
@@ -75,6 +85,7 @@ impl Draw<'_> {
             restart: false,
             bindings: Vec::new(),
             attributes: Vec::new(),
+            divisors: Vec::new(),
             raster: vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0),
             depth: vk::PipelineDepthStencilStateCreateInfo::default(),
             blend: vec![
@@ -103,6 +114,8 @@ impl Draw<'_> {
                 offset: vk::Offset2D::default(),
                 extent: vk::Extent2D { width, height },
             },
+            further: Vec::new(),
+            counted: false,
             colour: target.colour.iter().map(|c| c.image.shape.format).collect(),
             depth_format: target
                 .depth
@@ -120,6 +133,8 @@ impl Draw<'_> {
                 .map_or(vk::Format::UNDEFINED, |depth| depth.image.shape.format),
             dynamic: Vec::new(),
             view_mask: 0,
+            pass: None,
+            flags: vk::PipelineCreateFlags::empty(),
         }
     }
 }
@@ -261,7 +276,8 @@ impl Scope<'_> {
         ];
         for (stage, name, text) in texts {
             let Some(text) = text else { continue };
-            let module = self.module_of(&shader::glsl_stage(text, name)?)?;
+            let module =
+                self.module_of(&shader::glsl_for(text, name, self.gpu.shader_target())?)?;
             stages.push(
                 vk::PipelineShaderStageCreateInfo::default()
                     .stage(stage)
@@ -269,16 +285,24 @@ impl Scope<'_> {
                     .name(c"main"),
             );
         }
-        let input = vk::PipelineVertexInputStateCreateInfo::default()
+        let mut divisors = vk::PipelineVertexInputDivisorStateCreateInfoEXT::default()
+            .vertex_binding_divisors(&draw.divisors);
+        let mut input = vk::PipelineVertexInputStateCreateInfo::default()
             .vertex_binding_descriptions(&draw.bindings)
             .vertex_attribute_descriptions(&draw.attributes);
+        if !draw.divisors.is_empty() {
+            input = input.push_next(&mut divisors);
+        }
         let assembly = vk::PipelineInputAssemblyStateCreateInfo::default()
             .topology(draw.topology)
             .primitive_restart_enable(draw.restart);
-        let (viewports, scissors) = ([draw.viewport], [draw.scissor]);
-        let viewport = vk::PipelineViewportStateCreateInfo::default()
-            .viewports(&viewports)
-            .scissors(&scissors);
+        let (mut viewports, mut scissors) = (vec![draw.viewport], vec![draw.scissor]);
+        viewports.extend(draw.further.iter().map(|(viewport, _)| *viewport));
+        scissors.extend(draw.further.iter().map(|(_, scissor)| *scissor));
+        let mut viewport = vk::PipelineViewportStateCreateInfo::default();
+        if !draw.counted {
+            viewport = viewport.viewports(&viewports).scissors(&scissors);
+        }
         let mask = [draw.mask];
         let multisample = vk::PipelineMultisampleStateCreateInfo::default()
             .rasterization_samples(draw.samples)
@@ -305,7 +329,8 @@ impl Scope<'_> {
             true => self.pipeline_layout(&[], 0)?,
             false => draw.layout,
         };
-        let info = vk::GraphicsPipelineCreateInfo::default()
+        let mut info = vk::GraphicsPipelineCreateInfo::default()
+            .flags(draw.flags)
             .stages(&stages)
             .vertex_input_state(&input)
             .input_assembly_state(&assembly)
@@ -315,8 +340,11 @@ impl Scope<'_> {
             .depth_stencil_state(&draw.depth)
             .color_blend_state(&blend)
             .dynamic_state(&dynamic)
-            .layout(layout)
-            .push_next(&mut rendering);
+            .layout(layout);
+        info = match draw.pass {
+            Some((pass, subpass)) => info.render_pass(pass).subpass(subpass),
+            None => info.push_next(&mut rendering),
+        };
         Ok(to(&info))
     }
 

@@ -20,15 +20,23 @@ pub fn glsl(text: &str) -> anyhow::Result<Vec<u32>> {
 /// # Errors
 /// What the compiler says.
 pub fn glsl_stage(text: &str, stage: &'static str) -> anyhow::Result<Vec<u32>> {
-    type Compiled = HashMap<(String, &'static str), Vec<u32>>;
+    glsl_for(text, stage, source::NEWEST)
+}
+
+/// The same for a version of Vulkan: `vulkan1.1` and so on.
+///
+/// # Errors
+/// What the compiler says.
+pub fn glsl_for(text: &str, stage: &'static str, target: &'static str) -> anyhow::Result<Vec<u32>> {
+    type Compiled = HashMap<(String, [&'static str; 2]), Vec<u32>>;
     static COMPILED: OnceLock<Mutex<Compiled>> = OnceLock::new();
     let compiled = COMPILED.get_or_init(Mutex::default);
     let mut compiled = compiled.lock().unwrap_or_else(PoisonError::into_inner);
-    let key = (text.to_owned(), stage);
+    let key = (text.to_owned(), [stage, target]);
     if let Some(words) = compiled.get(&key) {
         return Ok(words.clone());
     }
-    let words = source::compile_glsl_stage(&format!("{HEADER}{text}"), stage)?;
+    let words = source::compile_glsl_for(&format!("{HEADER}{text}"), stage, target)?;
     compiled.insert(key, words.clone());
     Ok(words)
 }

@@ -29,6 +29,10 @@ const LAVAPIPE_IS_WRONG: &[(&str, &str)] = &[
         "it blits a layer to more slices than the one that is asked for",
     ),
     ("present.alpha", "its windows of depth 32 get no alpha"),
+    (
+        "textures.cubes_apart",
+        "it does not wrap coordinates within the faces of cubes that are not seamless",
+    ),
 ];
 
 /// Why the layer is wrong about copies between images of which one has blocks.

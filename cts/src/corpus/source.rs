@@ -19,7 +19,7 @@ pub fn compile(path: &Path) -> anyhow::Result<Vec<u32>> {
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
     let text = || std::fs::read_to_string(path);
     let words = match extension {
-        "comp" => glsl(path, "comp"),
+        "comp" => glsl(path, "comp", NEWEST),
         "wgsl" => text().map_err(Into::into).and_then(|text| wgsl(&text)),
         "spvasm" => text()
             .map_err(Into::into)
@@ -60,24 +60,27 @@ pub fn compile_glsl(text: &str) -> anyhow::Result<Vec<u32>> {
 /// # Errors
 /// As [`compile`].
 pub fn compile_glsl_stage(text: &str, stage: &str) -> anyhow::Result<Vec<u32>> {
-    let file = Temporary::new(stage);
-    std::fs::write(&file.0, text).context("a temporary file")?;
-    glsl(&file.0, stage)
+    compile_glsl_for(text, stage, NEWEST)
 }
 
-/// Through Debian's glslangValidator, for Vulkan 1.3.
-fn glsl(path: &Path, stage: &str) -> anyhow::Result<Vec<u32>> {
+/// The same for a version of Vulkan: `vulkan1.1` and so on.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_glsl_for(text: &str, stage: &str, target: &str) -> anyhow::Result<Vec<u32>> {
+    let file = Temporary::new(stage);
+    std::fs::write(&file.0, text).context("a temporary file")?;
+    glsl(&file.0, stage, target)
+}
+
+/// What shaders are compiled for where nothing else is said.
+pub const NEWEST: &str = "vulkan1.3";
+
+/// Through Debian's glslangValidator, for a version of Vulkan.
+fn glsl(path: &Path, stage: &str, target: &str) -> anyhow::Result<Vec<u32>> {
     let output = Temporary::new("spv");
     let run = Command::new("glslangValidator")
-        .args([
-            "--target-env",
-            "vulkan1.3",
-            "-V",
-            "--quiet",
-            "-S",
-            stage,
-            "-o",
-        ])
+        .args(["--target-env", target, "-V", "--quiet", "-S", stage, "-o"])
         .arg(&output.0)
         .arg(path)
         .output();

@@ -6,31 +6,43 @@
 )]
 
 mod address;
+mod aliases;
 mod binding;
 mod blit;
+mod borders;
 mod command;
 mod constants;
 mod dispatch;
 mod draw;
 mod external;
+mod feedback;
+mod fragments;
+mod gathers;
 mod graphics_cache;
 mod image;
 mod indexing;
+mod inputs;
+mod layers;
 mod library;
 mod memory;
 mod pipeline;
 mod present;
 mod query;
+mod raster;
 mod resolves;
 mod reuse;
 mod robustness;
 mod semaphore;
 mod stages;
 mod states;
+mod swapchain;
 mod sync;
+mod texels;
+mod textures;
 mod thread;
 mod transfer;
 mod update;
+mod varyings;
 mod views;
 
 use crate::scenario::Scenario;
@@ -40,32 +52,44 @@ use crate::scenario::Scenario;
 pub fn all() -> Vec<Scenario> {
     [
         address::SCENARIOS,
+        aliases::SCENARIOS,
         binding::SCENARIOS,
         blit::SCENARIOS,
+        borders::SCENARIOS,
         command::SCENARIOS,
         constants::SCENARIOS,
         dispatch::SCENARIOS,
         draw::SCENARIOS,
         views::SCENARIOS,
         external::SCENARIOS,
+        feedback::SCENARIOS,
+        fragments::SCENARIOS,
+        gathers::SCENARIOS,
         graphics_cache::SCENARIOS,
         image::SCENARIOS,
         indexing::SCENARIOS,
+        inputs::SCENARIOS,
+        layers::SCENARIOS,
         library::SCENARIOS,
         memory::SCENARIOS,
         pipeline::SCENARIOS,
         present::SCENARIOS,
         query::SCENARIOS,
+        raster::SCENARIOS,
         resolves::SCENARIOS,
         reuse::SCENARIOS,
         robustness::SCENARIOS,
         semaphore::SCENARIOS,
         stages::SCENARIOS,
         states::SCENARIOS,
+        swapchain::SCENARIOS,
         sync::SCENARIOS,
+        texels::SCENARIOS,
+        textures::SCENARIOS,
         thread::SCENARIOS,
         transfer::SCENARIOS,
         update::SCENARIOS,
+        varyings::SCENARIOS,
     ]
     .concat()
 }

@@ -664,7 +664,7 @@ unsafe fn lost(s: &Scope<'_>) -> anyhow::Result<()> {
     Ok(())
 }
 
-unsafe fn headless_surface(s: &Scope<'_>) -> anyhow::Result<vk::SurfaceKHR> {
+pub(super) unsafe fn headless_surface(s: &Scope<'_>) -> anyhow::Result<vk::SurfaceKHR> {
     s.gpu.needs(ash::khr::swapchain::NAME)?;
     s.gpu.needs_of_instance(ash::ext::headless_surface::NAME)?;
     let functions = ash::ext::headless_surface::Instance::new(&s.gpu.entry, &s.gpu.instance);
