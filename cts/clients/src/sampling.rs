@@ -166,7 +166,6 @@ pub fn direction(face: i64, [s, t]: [f64; 2]) -> [f64; 3] {
 
 impl Sampling {
     /// The same for Vulkan.
-    #[must_use]
     pub fn info(&self) -> vk::SamplerCreateInfo<'static> {
         let mut info = vk::SamplerCreateInfo::default()
             .mag_filter(self.mag)

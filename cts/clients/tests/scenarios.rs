@@ -30,6 +30,10 @@ const LAVAPIPE_IS_WRONG: &[(&str, &str)] = &[
     ),
     ("present.alpha", "its windows of depth 32 get no alpha"),
     (
+        "varyings.offsets",
+        "it goes from the middle of a pixel along derivatives, which curves with perspective leave",
+    ),
+    (
         "textures.cubes_apart",
         "it does not wrap coordinates within the faces of cubes that are not seamless",
     ),

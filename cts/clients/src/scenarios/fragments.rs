@@ -68,7 +68,11 @@ unsafe fn each_sample(
     s.render(commands, &target, vk::AttachmentLoadOp::CLEAR);
     let device = s.device();
     device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, pipeline);
-    device.cmd_draw(commands, 3, 1, 0, 0);
+    let vertices = match draw.topology {
+        vk::PrimitiveTopology::TRIANGLE_STRIP => 4,
+        _ => 3,
+    };
+    device.cmd_draw(commands, vertices, 1, 0, 0);
     device.cmd_end_rendering(commands);
     s.barrier(commands);
     let sampler = s.sampler(&vk::SamplerCreateInfo::default())?;

@@ -376,12 +376,12 @@ void main() {{
     let rows: Vec<[f32; 2]> = (0..8)
         .map(|n| {
             [
-                if n % 2 == 0 { 4.0 } else { 40.0 },
+                if n % 2 == 0 { 4.25 } else { 40.25 },
                 4.5 + 8.0 * (n / 2) as f32,
             ]
         })
         .collect();
-    let steps: Vec<[f32; 2]> = (0..5).map(|n| [4.0 + 12.0 * n as f32, 9.5]).collect();
+    let steps: Vec<[f32; 2]> = (0..5).map(|n| [4.25 + 12.0 * n as f32, 9.5]).collect();
     let middle = |list: &[[f32; 2]], corners: &[usize]| {
         let sum = |axis: usize| corners.iter().map(|at| list[*at][axis]).sum::<f32>();
         let count = corners.len() as f32;

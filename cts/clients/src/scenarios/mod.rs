@@ -8,6 +8,7 @@
 mod address;
 mod aliases;
 mod binding;
+mod blending;
 mod blit;
 mod borders;
 mod command;
@@ -32,9 +33,11 @@ mod raster;
 mod resolves;
 mod reuse;
 mod robustness;
+mod samples;
 mod semaphore;
 mod stages;
 mod states;
+mod stencil;
 mod swapchain;
 mod sync;
 mod texels;
@@ -55,6 +58,7 @@ pub fn all() -> Vec<Scenario> {
         aliases::SCENARIOS,
         binding::SCENARIOS,
         blit::SCENARIOS,
+        blending::SCENARIOS,
         borders::SCENARIOS,
         command::SCENARIOS,
         constants::SCENARIOS,
@@ -79,9 +83,11 @@ pub fn all() -> Vec<Scenario> {
         resolves::SCENARIOS,
         reuse::SCENARIOS,
         robustness::SCENARIOS,
+        samples::SCENARIOS,
         semaphore::SCENARIOS,
         stages::SCENARIOS,
         states::SCENARIOS,
+        stencil::SCENARIOS,
         swapchain::SCENARIOS,
         sync::SCENARIOS,
         texels::SCENARIOS,

@@ -148,14 +148,15 @@ unsafe fn drawn(
 const COUNTS: [vk::SampleCountFlags; 2] =
     [vk::SampleCountFlags::TYPE_1, vk::SampleCountFlags::TYPE_4];
 
-/// Lines through the middles of pixels from edge to edge: all samples of a pixel, or none.
+/// Lines along the middles of pixels, which end inside of diamonds: all samples of a pixel, or none. The last
+/// pixel is not drawn.
 unsafe fn bresenham(s: &Scope<'_>) -> anyhow::Result<()> {
     s.gpu.needs(ash::ext::line_rasterization::NAME)?;
     let list = [
-        [4.0, 4.5, 20.0, 4.5],
-        [30.5, 10.0, 30.5, 60.0],
-        [25.0, 7.5, 8.0, 7.5],
-        [50.5, 40.0, 50.5, 20.0],
+        [4.25, 4.5, 20.25, 4.5],
+        [30.5, 10.25, 30.5, 60.25],
+        [24.75, 7.5, 7.75, 7.5],
+        [50.5, 39.75, 50.5, 19.75],
     ];
     let mut expected = GREY
         .map(|c| (c * 255.0).round() as u8)
