@@ -33,6 +33,14 @@ pub enum Resource {
     Uniform(Buffer),
     /// All of a storage buffer.
     Storage(Buffer),
+    /// A sampler alone.
+    Sampler(vk::Sampler),
+    /// An image alone.
+    Sampled(vk::ImageView),
+    /// A uniform texel buffer.
+    Texels(vk::BufferView),
+    /// A storage texel buffer.
+    StorageTexels(vk::BufferView),
 }
 
 impl Resource {
@@ -45,6 +53,10 @@ impl Resource {
             Resource::Input(_) => vk::DescriptorType::INPUT_ATTACHMENT,
             Resource::Uniform(_) => vk::DescriptorType::UNIFORM_BUFFER,
             Resource::Storage(_) => vk::DescriptorType::STORAGE_BUFFER,
+            Resource::Sampler(_) => vk::DescriptorType::SAMPLER,
+            Resource::Sampled(_) => vk::DescriptorType::SAMPLED_IMAGE,
+            Resource::Texels(_) => vk::DescriptorType::UNIFORM_TEXEL_BUFFER,
+            Resource::StorageTexels(_) => vk::DescriptorType::STORAGE_TEXEL_BUFFER,
         }
     }
 }
@@ -149,15 +161,22 @@ impl Scope<'_> {
                 }]
             };
             let none = vk::Sampler::null();
-            let (images, buffers) = match resource {
+            let (mut images, mut buffers, mut texels) = (None, None, None);
+            match resource {
                 Resource::Texture(view, sampler) | Resource::Loop(view, sampler) => {
-                    (Some(image(*view, *sampler)), None)
+                    images = Some(image(*view, *sampler));
                 }
-                Resource::Image(view) | Resource::Input(view) => (Some(image(*view, none)), None),
+                Resource::Image(view) | Resource::Input(view) | Resource::Sampled(view) => {
+                    images = Some(image(*view, none));
+                }
+                Resource::Sampler(sampler) => {
+                    images = Some(image(vk::ImageView::null(), *sampler));
+                }
                 Resource::Uniform(buffer) | Resource::Storage(buffer) => {
-                    (None, Some([buffer.whole()]))
+                    buffers = Some([buffer.whole()]);
                 }
-            };
+                Resource::Texels(view) | Resource::StorageTexels(view) => texels = Some([*view]),
+            }
             let mut write = vk::WriteDescriptorSet::default()
                 .dst_set(set)
                 .dst_binding(binding)
@@ -167,6 +186,9 @@ impl Scope<'_> {
             }
             if let Some(buffers) = &buffers {
                 write = write.buffer_info(buffers);
+            }
+            if let Some(texels) = &texels {
+                write = write.texel_buffer_view(texels);
             }
             device.update_descriptor_sets(&[write], &[]);
         }

@@ -169,7 +169,30 @@ fn the_validation_layer_is_silent_about_the_driver() {
 }
 
 /// What of the scenarios draws.
-const GRAPHICS: [&str; 4] = ["draw.", "states.", "stages.", "reuse."];
+const GRAPHICS: [&str; 22] = [
+    "borders.",
+    "clears.",
+    "draw.",
+    "dynamic.",
+    "feedback.",
+    "fragments.",
+    "inputs.",
+    "layers.",
+    "library.",
+    "occlusion.",
+    "passes.",
+    "raster.",
+    "rendered.",
+    "resolves.",
+    "reuse.",
+    "samplers.",
+    "shaders.",
+    "stages.",
+    "states.",
+    "textures.",
+    "varyings.",
+    "views.",
+];
 
 /// A GPU whose memory for geometry is full renders what it has, in the middle of a pass (graphics, 12).
 /// No picture may tell.

@@ -6,8 +6,8 @@ use anyhow::ensure;
 use ash::vk;
 
 use super::feedback::stages;
+use super::pictures::{FLAT, GREY, Picture, RED, RGBA8, SIDE, area, expect_pixel};
 use super::scenario;
-use super::states::{FLAT, GREY, Picture, RED, RGBA8, SIDE, area, expect_pixel};
 use crate::image::Shape;
 use crate::picture::Draw;
 use crate::resources::Resource;
@@ -240,7 +240,7 @@ unsafe fn draw_in_subpasses(s: &Scope<'_>, version: &str) -> anyhow::Result<()> 
         .dependencies(&dependencies);
     let pass = passes.create_render_pass2(&info, None)?;
     s.at_end(move |device| device.destroy_render_pass(pass, None));
-    let vertex = super::states::quads(&[([4.0, 6.0, 40.0, 50.0], 0.0, [0.2, 0.4, 1.0, 1.0])]);
+    let vertex = super::pictures::quads(&[([4.0, 6.0, 40.0, 50.0], 0.0, [0.2, 0.4, 1.0, 1.0])]);
     let mut draw = picture.quads(&vertex);
     draw.pass = Some((pass, 0));
     let drawn = s.graphics(&draw)?;

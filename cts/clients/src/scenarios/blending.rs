@@ -5,11 +5,11 @@
 use anyhow::ensure;
 use ash::vk;
 
-use super::scenario;
-use super::states::{
+use super::pictures::{
     Colour, GREEN, GREY, ONE, Picture, RED, RGBA8, RGBA16, SIDE, expect_pixel, floats, quads,
     varied,
 };
+use super::scenario;
 use crate::image::Shape;
 use crate::scenario::Scenario;
 use crate::scope::Scope;

@@ -3,8 +3,8 @@
 
 use ash::vk;
 
+use super::pictures::{GREY, Picture, RGBA8, SIDE, area, floats, quads};
 use super::scenario;
-use super::states::{GREY, Picture, RGBA8, SIDE, area, floats, quads};
 use crate::image::{Image, Shape};
 use crate::picture::{Attachment, Draw, Target};
 use crate::resources::{Layout, Resource, STAGES};
@@ -234,7 +234,7 @@ unsafe fn other_half(s: &Scope<'_>) -> anyhow::Result<()> {
     let target = looped(s, commands)?;
     let device = s.device();
     let first = quads(&[([4.0, 4.0, 20.0, 40.0], 0.0, [1.0, 0.2, 0.4, 1.0])]);
-    let mut draw = Draw::new(&target, &first, super::states::FLAT);
+    let mut draw = Draw::new(&target, &first, super::pictures::FLAT);
     draw.topology = vk::PrimitiveTopology::TRIANGLE_STRIP;
     let pipeline = s.graphics(&draw)?;
     s.render(commands, &target, vk::AttachmentLoadOp::CLEAR);

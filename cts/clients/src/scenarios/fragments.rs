@@ -4,8 +4,8 @@
 use anyhow::ensure;
 use ash::vk;
 
+use super::pictures::{GREY, Picture, RGBA8, SIDE, floats, quads};
 use super::scenario;
-use super::states::{GREY, Picture, RGBA8, SIDE, floats, quads};
 use super::varyings::{PLACES, WIDE};
 use crate::image::Shape;
 use crate::model;

@@ -4,8 +4,8 @@
 
 use ash::vk;
 
+use super::pictures::{FLAT, GREY, Picture, SIDE, expect_pixel};
 use super::scenario;
-use super::states::{FLAT, GREY, Picture, SIDE, expect_pixel};
 use crate::model;
 use crate::picture::Draw;
 use crate::scenario::Scenario;

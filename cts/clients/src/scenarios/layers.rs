@@ -4,8 +4,8 @@
 use anyhow::ensure;
 use ash::vk;
 
+use super::pictures::{FLAT, GREY, Picture, RGBA8, SIDE, area, floats};
 use super::scenario;
-use super::states::{FLAT, GREY, Picture, RGBA8, SIDE, area, floats};
 use crate::image::Shape;
 use crate::picture::{Attachment, Draw, Target};
 use crate::scenario::Scenario;

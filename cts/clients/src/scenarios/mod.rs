@@ -10,31 +10,42 @@ mod aliases;
 mod binding;
 mod blending;
 mod blit;
+mod blocks;
 mod borders;
+mod clears;
 mod command;
 mod constants;
+mod depth;
 mod dispatch;
 mod draw;
+mod dynamic;
 mod external;
 mod feedback;
 mod fragments;
 mod gathers;
 mod graphics_cache;
 mod image;
+mod image_views;
 mod indexing;
 mod inputs;
 mod layers;
 mod library;
 mod memory;
+mod occlusion;
+mod passes;
+mod pictures;
 mod pipeline;
 mod present;
 mod query;
 mod raster;
+mod rendered;
 mod resolves;
 mod reuse;
 mod robustness;
+mod samplers;
 mod samples;
 mod semaphore;
+mod shaders;
 mod stages;
 mod states;
 mod stencil;
@@ -58,12 +69,16 @@ pub fn all() -> Vec<Scenario> {
         aliases::SCENARIOS,
         binding::SCENARIOS,
         blit::SCENARIOS,
+        blocks::SCENARIOS,
         blending::SCENARIOS,
         borders::SCENARIOS,
+        clears::SCENARIOS,
         command::SCENARIOS,
         constants::SCENARIOS,
+        depth::SCENARIOS,
         dispatch::SCENARIOS,
         draw::SCENARIOS,
+        dynamic::SCENARIOS,
         views::SCENARIOS,
         external::SCENARIOS,
         feedback::SCENARIOS,
@@ -71,20 +86,26 @@ pub fn all() -> Vec<Scenario> {
         gathers::SCENARIOS,
         graphics_cache::SCENARIOS,
         image::SCENARIOS,
+        image_views::SCENARIOS,
         indexing::SCENARIOS,
         inputs::SCENARIOS,
         layers::SCENARIOS,
         library::SCENARIOS,
         memory::SCENARIOS,
+        occlusion::SCENARIOS,
+        passes::SCENARIOS,
         pipeline::SCENARIOS,
         present::SCENARIOS,
         query::SCENARIOS,
         raster::SCENARIOS,
+        rendered::SCENARIOS,
         resolves::SCENARIOS,
         reuse::SCENARIOS,
         robustness::SCENARIOS,
+        samplers::SCENARIOS,
         samples::SCENARIOS,
         semaphore::SCENARIOS,
+        shaders::SCENARIOS,
         stages::SCENARIOS,
         states::SCENARIOS,
         stencil::SCENARIOS,

@@ -4,10 +4,10 @@
 use anyhow::ensure;
 use ash::vk;
 
-use super::scenario;
-use super::states::{
+use super::pictures::{
     BLUE, FLAT, GREEN, GREY, Picture, RED, RGBA8, SIDE, expect_pixel, floats, quads,
 };
+use super::scenario;
 use crate::picture::Draw;
 use crate::scenario::Scenario;
 use crate::scope::Scope;

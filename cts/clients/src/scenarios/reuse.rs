@@ -9,8 +9,8 @@ use std::cell::Cell;
 
 use ash::vk;
 
+use super::pictures::{Picture, SIDE};
 use super::scenario;
-use super::states::{Picture, SIDE};
 use crate::picture::Draw;
 use crate::scenario::Scenario;
 use crate::scope::{Buffer, Scope};

@@ -4,8 +4,8 @@
 use anyhow::ensure;
 use ash::vk;
 
+use super::pictures::{BLUE, Picture, RED, RGBA8, SIDE, expect_pixel, floats, quads};
 use super::scenario;
-use super::states::{BLUE, Picture, RED, RGBA8, SIDE, expect_pixel, floats, quads};
 use crate::scenario::Scenario;
 use crate::scope::Scope;
 

@@ -4,8 +4,8 @@
 use anyhow::ensure;
 use ash::vk;
 
+use super::pictures::{Picture, expect_pixel, quads};
 use super::scenario;
-use super::states::{Picture, expect_pixel, quads};
 use crate::picture::Draw;
 use crate::scenario::Scenario;
 use crate::scope::Scope;
@@ -74,7 +74,7 @@ void main() {{ {body} }}"
         picture.clear();
         picture.draw(&draw, 4, 2)?;
         let got = picture.read()?.colour.remove(0);
-        super::states::varied(name, &got, 4)?;
+        super::pictures::varied(name, &got, 4)?;
         if name != "primitive" {
             s.report.result(name, got);
         }

@@ -4,8 +4,10 @@
 use anyhow::ensure;
 use ash::vk;
 
+use super::pictures::{
+    COMPARE, FLAT, GREY, Picture, Pixels, RED, SIDE, expect_pixel, passes, quads,
+};
 use super::scenario;
-use super::states::{COMPARE, FLAT, GREY, Picture, Pixels, RED, SIDE, expect_pixel, passes, quads};
 use crate::picture::Draw;
 use crate::scenario::Scenario;
 use crate::scope::Scope;

@@ -4,9 +4,9 @@
 use anyhow::ensure;
 use ash::vk;
 
+use super::pictures::{area, floats};
 use super::present::headless_surface;
 use super::scenario;
-use super::states::{area, floats};
 use crate::image::{Image, Shape};
 use crate::scenario::Scenario;
 use crate::scope::{Scope, TIMEOUT};

@@ -5,8 +5,8 @@
 use anyhow::ensure;
 use ash::vk;
 
+use super::pictures::{Picture, SIDE, floats};
 use super::scenario;
-use super::states::{Picture, SIDE, floats};
 use crate::picture::Draw;
 use crate::scenario::Scenario;
 use crate::scope::Scope;
