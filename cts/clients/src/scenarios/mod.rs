@@ -44,6 +44,7 @@ mod reuse;
 mod robustness;
 mod samplers;
 mod samples;
+mod secondary;
 mod semaphore;
 mod shaders;
 mod stages;
@@ -104,6 +105,7 @@ pub fn all() -> Vec<Scenario> {
         robustness::SCENARIOS,
         samplers::SCENARIOS,
         samples::SCENARIOS,
+        secondary::SCENARIOS,
         semaphore::SCENARIOS,
         shaders::SCENARIOS,
         stages::SCENARIOS,
