@@ -33,6 +33,7 @@ mod library;
 mod memory;
 mod occlusion;
 mod passes;
+mod patches;
 mod pictures;
 mod pipeline;
 mod present;
@@ -95,6 +96,7 @@ pub fn all() -> Vec<Scenario> {
         memory::SCENARIOS,
         occlusion::SCENARIOS,
         passes::SCENARIOS,
+        patches::SCENARIOS,
         pipeline::SCENARIOS,
         present::SCENARIOS,
         query::SCENARIOS,
