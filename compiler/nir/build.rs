@@ -29,6 +29,7 @@ const SHIM: &[&str] = &[
     "shim/apple9/filter.c",
     "shim/apple9/hoist.c",
     "shim/apple9/implicit_lod.c",
+    "shim/apple9/opt_cse.c",
     "shim/apple9/opt_index.c",
     "shim/apple9/opt_rotate.c",
     "shim/apple9/lower.c",

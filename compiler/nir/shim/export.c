@@ -322,7 +322,7 @@ export_words(struct export_call *c, uint32_t **words, size_t *num_words, struct 
    if (!guard_run(do_export, c, failure))
       return false;
    *num_words = c->writer.words.size / sizeof(uint32_t);
-   *words = malloc(c->writer.words.size);
+   *words = guard_result(c->writer.words.size);
    if (*words)
       memcpy(*words, c->writer.words.data, c->writer.words.size);
    else

@@ -61,7 +61,7 @@ enum cortland_export_instr {
 #define CORTLAND_ALU_NO_SIGNED_WRAP 2u
 #define CORTLAND_ALU_NO_UNSIGNED_WRAP 4u
 
-/* The words go back to cortland_free(). The shader stays as it is. */
+/* The words go back to cortland_result_free(). The shader stays as it is. */
 bool cortland_shader_export(const nir_shader *shader, uint32_t **words, size_t *num_words,
                             struct cortland_failure *failure);
 /* The same without a copy. The shader is freed, whatever comes of it. */

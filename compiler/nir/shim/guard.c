@@ -101,29 +101,16 @@ capacity(size_t size)
    return list < KEPT_LISTS ? (list + 1) * KEPT_STEP : size;
 }
 
-/* One that was kept, or NULL. */
-static struct block *
-take_kept(size_t size)
-{
-   size_t list = kept_list(size);
-   if (!current || list >= KEPT_LISTS || !current->kept[list])
-      return NULL;
-   struct block *block = current->kept[list];
-   current->kept[list] = block->next;
-   current->kept_bytes -= capacity(size);
-   return block;
-}
-
 /* Whether it is kept; else it is to be freed. */
 static bool
-keep(struct block *block)
+keep(struct guard *guard, struct block *block)
 {
    size_t list = kept_list(block->size);
-   if (!current || list >= KEPT_LISTS || current->kept_bytes >= MOST_KEPT)
+   if (!guard || list >= KEPT_LISTS || guard->kept_bytes >= MOST_KEPT)
       return false;
-   block->next = current->kept[list];
-   current->kept[list] = block;
-   current->kept_bytes += capacity(block->size);
+   block->next = guard->kept[list];
+   guard->kept[list] = block;
+   guard->kept_bytes += (list + 1) * KEPT_STEP;
    return true;
 }
 
@@ -230,15 +217,32 @@ charge(size_t bytes, size_t returned)
    current->left = left - bytes;
 }
 
-static void *
-allocate(size_t size, bool zeroed)
+/* One that was kept. NULL if there is none, or if anything else is out of the ordinary. */
+static struct block *
+take_kept(struct guard *guard, size_t size)
+{
+   size_t list = kept_list(size);
+   if (!guard || list >= KEPT_LISTS || guard->shared || size > guard->left)
+      return NULL;
+   struct block *block = guard->kept[list];
+   if (!block)
+      return NULL;
+   guard->kept[list] = block->next;
+   guard->kept_bytes -= (list + 1) * KEPT_STEP;
+   guard->left -= size;
+   block->size = size;
+   block->run = guard->ring.run;
+   ring_insert(&guard->ring, block);
+   live_bytes += size;
+   return block;
+}
+
+static __attribute__((noinline)) void *
+allocate_anew(size_t size, bool zeroed)
 {
    charge(size, 0);
-   struct block *block = take_kept(size);
-   if (block) {
-      if (zeroed)
-         memset(block + 1, 0, size);
-   } else if (size <= SIZE_MAX / 2) {
+   struct block *block = NULL;
+   if (size <= SIZE_MAX / 2) {
       size_t bytes = sizeof(*block) + capacity(size);
       block = zeroed ? mi_zalloc(bytes) : mi_malloc(bytes);
    }
@@ -256,6 +260,15 @@ allocate(size_t size, bool zeroed)
    }
    live_bytes += size;
    return block + 1;
+}
+
+static inline void *
+allocate(size_t size, bool zeroed)
+{
+   struct block *block = take_kept(current, size);
+   if (!block)
+      return allocate_anew(size, zeroed);
+   return zeroed ? memset(block + 1, 0, size) : block + 1;
 }
 
 void *
@@ -304,12 +317,26 @@ cortland_mesa_free(void *memory)
    if (!memory)
       return;
    struct block *block = (struct block *)memory - 1;
-   if (is_of_current(block))
-      current->left += block->size;
+   struct guard *guard = current;
+   if (guard && block->run == guard->ring.run)
+      guard->left += block->size;
    live_bytes -= block->size;
    ring_remove(block);
-   if (!keep(block))
+   if (!keep(guard, block))
       mi_free(block);
+}
+
+/* For what a call gives to its caller: from mimalloc, as the C library tidies up before it gives out a large block. */
+void *
+guard_result(size_t size)
+{
+   return mi_malloc(size);
+}
+
+void
+cortland_result_free(void *result)
+{
+   mi_free(result);
 }
 
 char *

@@ -61,6 +61,10 @@ void *cortland_calloc(size_t count, size_t size);
 void *cortland_realloc(void *memory, size_t size);
 void cortland_mesa_free(void *memory);
 
+/* Memory for what a call gives to its caller, who gives it back to cortland_result_free(); outside the budget. */
+void *guard_result(size_t size);
+void cortland_result_free(void *result);
+
 /* For tests: the budget of this thread's bodies from now on, and the bytes that this thread has allocated and not freed. */
 void cortland_test_set_budget(size_t bytes);
 ptrdiff_t cortland_test_live_bytes(void);

@@ -326,12 +326,11 @@ unsafe fn take_words(
     if !done {
         return Err(failure.error());
     }
-    // SAFETY: the contract above.
-    let bytes = unsafe { Allocation::new(words.cast(), count * size_of::<u32>()) };
-    let words = bytes.bytes().chunks_exact(4);
-    Ok(words
-        .map(|w| u32::from_ne_bytes([w[0], w[1], w[2], w[3]]))
-        .collect())
+    // SAFETY: the contract above; they are freed once, behind their last use.
+    let copy = unsafe { std::slice::from_raw_parts(words, count) }.to_vec();
+    // SAFETY: as above.
+    unsafe { ffi::cortland_result_free(words.cast()) };
+    Ok(copy)
 }
 
 impl std::fmt::Debug for Shader {

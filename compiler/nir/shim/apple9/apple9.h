@@ -126,6 +126,7 @@ bool cortland_lower_fragment(nir_shader *shader, const struct cortland_compute_l
 /* The passes. Each returns whether it changed anything. */
 bool apple9_lower_alu(nir_shader *shader);
 bool apple9_lower_bit_sizes(nir_shader *shader);
+bool apple9_lower_int64(nir_shader *shader);
 bool apple9_lower_trig(nir_shader *shader);
 bool apple9_lower_jumps(nir_shader *shader);
 bool apple9_lower_sysvals(nir_shader *shader, const struct cortland_compute_lowering *lowering);
@@ -141,6 +142,8 @@ bool apple9_lower_access_sizes(nir_shader *shader);
 bool apple9_lower_atomics(nir_shader *shader);
 bool apple9_lower_memory(nir_shader *shader, const struct cortland_compute_lowering *lowering);
 bool apple9_lower_amul(nir_shader *shader);
+bool apple9_opt_cse(nir_shader *shader);
+bool apple9_opt_dce(nir_shader *shader);
 bool apple9_opt_rotate(nir_shader *shader);
 bool apple9_hoist(nir_shader *shader);
 bool apple9_hoist_push_constants(nir_shader *shader);

@@ -246,9 +246,6 @@ static void
 optimize_values(struct lowering *l, bool completely)
 {
    bool progress = true;
-   /* Removed values leave gaps, and CSE and algebra make tables with room for the highest index. */
-   if (!(l->settled & CSE))
-      nir_index_ssa_defs(nir_shader_get_entrypoint(l->shader));
    for (unsigned round = 0; progress && round < MOST_ROUNDS; round++) {
       l->pointless = pointless(l->shader);
       if (round > 0 && !completely)
@@ -262,9 +259,9 @@ optimize_values(struct lowering *l, bool completely)
       progress |= SETTLE(l, PACK, nir_lower_pack);
       progress |= SETTLE(l, COPY_PROP, nir_copy_prop);
       progress |= SETTLE(l, REMOVE_PHIS, nir_opt_remove_phis);
-      progress |= SETTLE(l, DCE, nir_opt_dce);
+      progress |= SETTLE(l, DCE, apple9_opt_dce);
       progress |= SETTLE(l, DEAD_CF, nir_opt_dead_cf);
-      progress |= SETTLE(l, CSE, nir_opt_cse);
+      progress |= SETTLE(l, CSE, apple9_opt_cse);
       progress |= SETTLE(l, PEEPHOLE_SELECT, nir_opt_peephole_select, 8, false, true);
       progress |= SETTLE(l, UNDEF, nir_opt_undef);
       progress |= SETTLE(l, CONSTANT_FOLDING, nir_opt_constant_folding);
@@ -542,14 +539,14 @@ lower_arithmetic(struct lowering *l, const struct contents *c)
    const nir_lower_idiv_options division = { .allow_fp16 = false };
    if (c->division)
       PASS(l, nir_opt_idiv_const, 8);
-   PASS(l, nir_lower_int64);
+   PASS(l, apple9_lower_int64);
    PASS(l, apple9_lower_bit_sizes);
    if (c->division)
       PASS(l, nir_lower_idiv, &division);
    bool progress = true;
    for (unsigned round = 0; progress && round < MOST_ROUNDS; round++) {
       optimize_values(l, true);
-      progress = PASS(l, nir_lower_int64);
+      progress = PASS(l, apple9_lower_int64);
       progress |= PASS(l, apple9_lower_bit_sizes);
    }
    progress = true;
@@ -558,11 +555,11 @@ lower_arithmetic(struct lowering *l, const struct contents *c)
       if (progress) {
          SETTLE(l, ALU_TO_SCALAR, nir_lower_alu_to_scalar, NULL, NULL);
          SETTLE(l, CONSTANT_FOLDING, nir_opt_constant_folding);
-         PASS(l, nir_lower_int64);
+         PASS(l, apple9_lower_int64);
          PASS(l, apple9_lower_bit_sizes);
          SETTLE(l, COPY_PROP, nir_copy_prop);
-         SETTLE(l, DCE, nir_opt_dce);
-         SETTLE(l, CSE, nir_opt_cse);
+         SETTLE(l, DCE, apple9_opt_dce);
+         SETTLE(l, CSE, apple9_opt_cse);
       }
    }
 }
@@ -663,12 +660,12 @@ lower(nir_shader *s, const struct cortland_compute_lowering *lowering, gl_shader
    PASS(l, nir_lower_load_const_to_scalar);
    SETTLE(l, CONSTANT_FOLDING, nir_opt_constant_folding);
    SETTLE(l, COPY_PROP, nir_copy_prop);
-   SETTLE(l, DCE, nir_opt_dce);
-   SETTLE(l, CSE, nir_opt_cse);
+   SETTLE(l, DCE, apple9_opt_dce);
+   SETTLE(l, CSE, apple9_opt_cse);
    PASS(l, nir_opt_rematerialize_compares);
    PASS(l, nir_opt_sink, nir_move_const_undef | nir_move_comparisons | nir_move_copies);
    PASS(l, nir_opt_move, nir_move_const_undef | nir_move_comparisons);
-   SETTLE(l, DCE, nir_opt_dce);
+   SETTLE(l, DCE, apple9_opt_dce);
    PASS(l, nir_remove_dead_variables, nir_var_all, NULL);
    nir_index_ssa_defs(nir_shader_get_entrypoint(s));
    if (is_fragment)

@@ -19,6 +19,8 @@
  * denormals: those of fp32 become zero, as everywhere in fp32, and fp16 is done in fp32, where its denormals are normal.
  *
  * apple9_lower_bit_sizes does 8- and 16-bit integer arithmetic and subgroup operations in 32 bits.
+ *
+ * apple9_lower_int64 is nir_lower_int64() where it may find something; most shaders have 64 bits in addresses only.
  */
 #include "apple9.h"
 
@@ -238,16 +240,14 @@ is_narrow_arithmetic(const nir_alu_instr *alu)
       break;
    }
    const nir_op_info *info = &nir_op_infos[alu->op];
+   if (!is_narrow(alu->def.bit_size) && !is_narrow(nir_src_bit_size(alu->src[0].src)))
+      return false;
    if (nir_op_is_vec(alu->op) || info->is_conversion)
       return false;
    bool integers = nir_alu_type_get_base_type(info->output_type) != nir_type_float;
    for (unsigned i = 0; i < info->num_inputs; i++)
       integers &= nir_alu_type_get_base_type(info->input_types[i]) != nir_type_float;
-   if (!integers)
-      return false;
-   if (is_narrow(alu->def.bit_size))
-      return true;
-   return is_narrow(nir_src_bit_size(alu->src[0].src));
+   return integers;
 }
 
 static unsigned
@@ -303,4 +303,47 @@ bool
 apple9_lower_amul(nir_shader *shader)
 {
    return nir_shader_alu_pass(shader, lower_amul, nir_metadata_all, NULL);
+}
+
+/* Is it one of those that nir_lower_int64() may have work with? Joining and parting words is not, nor are sums. */
+static bool
+is_wide(nir_instr *instr)
+{
+   if (instr->type == nir_instr_type_intrinsic) {
+      const nir_intrinsic_instr *intrin = nir_instr_as_intrinsic(instr);
+      return nir_intrinsic_infos[intrin->intrinsic].has_dest && intrin->def.bit_size == 64 &&
+             intrin->intrinsic != nir_intrinsic_load_preamble;
+   }
+   if (instr->type != nir_instr_type_alu)
+      return false;
+   const nir_alu_instr *alu = nir_instr_as_alu(instr);
+   switch (alu->op) {
+   case nir_op_pack_64_2x32:
+   case nir_op_pack_64_2x32_split:
+   case nir_op_unpack_64_2x32:
+   case nir_op_unpack_64_2x32_split_x:
+   case nir_op_unpack_64_2x32_split_y:
+   case nir_op_iadd:
+   case nir_op_isub:
+   case nir_op_mov:
+      return false;
+   default:
+      break;
+   }
+   bool wide = alu->def.bit_size == 64;
+   for (unsigned i = 0; i < nir_op_infos[alu->op].num_inputs; i++)
+      wide |= alu->src[i].src.ssa->bit_size == 64;
+   return wide;
+}
+
+bool
+apple9_lower_int64(nir_shader *shader)
+{
+   nir_foreach_block(block, nir_shader_get_entrypoint(shader)) {
+      nir_foreach_instr(instr, block) {
+         if (is_wide(instr))
+            return nir_lower_int64(shader);
+      }
+   }
+   return false;
 }

@@ -61,10 +61,7 @@ impl<'a> Constants<'a> {
     }
 
     /// Take note of an instruction that declares a type, a decoration or a constant.
-    pub(crate) fn note(&mut self, i: Instruction<'_>) -> Result<(), Error> {
-        let Some(op) = Op::from_u32(i.opcode) else {
-            return Ok(());
-        };
+    pub(crate) fn note(&mut self, op: Op, i: Instruction<'_>) -> Result<(), Error> {
         let (kind, id) = (i.operand(0), i.operand(1));
         let literal = || literal(i.operands);
         match op {

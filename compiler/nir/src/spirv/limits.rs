@@ -79,8 +79,10 @@ pub(crate) fn check(module: &Module<'_>, specialization: &[SpecConstant]) -> Res
         deep: false,
     };
     for instruction in module.instructions() {
-        walk.note(instruction)?;
-        walk.constants.note(instruction)?;
+        if let Some(op) = Op::from_u32(instruction.opcode) {
+            walk.note(op, instruction)?;
+            walk.constants.note(op, instruction)?;
+        }
     }
     Ok(Cost {
         deep: walk.deep || walk.constructs > SHALLOW_CONSTRUCTS,
@@ -88,10 +90,7 @@ pub(crate) fn check(module: &Module<'_>, specialization: &[SpecConstant]) -> Res
 }
 
 impl Walk<'_> {
-    fn note(&mut self, i: Instruction<'_>) -> Result<(), Error> {
-        let Some(op) = Op::from_u32(i.opcode) else {
-            return Ok(());
-        };
+    fn note(&mut self, op: Op, i: Instruction<'_>) -> Result<(), Error> {
         match op {
             Op::TypeMatrix => self.declare(
                 i.operand(0),
