@@ -200,11 +200,7 @@ impl Drawing {
             return;
         };
         let (of, dynamic) = (&graphics.state, graphics.dynamic);
-        // Records are of a pipeline anyway; these are not. Strides of buffers that it does not have count,
-        // too: the table that was written may have them.
-        if !dynamic.contains(Dynamic::STRIDE) && of.strides != self.state.strides {
-            self.buffers_changed = self.pipeline_bound;
-        }
+        // Records and strides are of a pipeline anyway; these are not.
         if !dynamic.contains(Dynamic::BLEND_CONSTANTS)
             && of.blend_constants != self.state.blend_constants
         {

@@ -16,7 +16,7 @@ use super::dispatch::put_words;
 use super::draw::{Bases, Parameters};
 use super::root::Special;
 use crate::error::VkResult;
-use crate::pipeline::{GraphicsPipeline, View};
+use crate::pipeline::{Dynamic, GraphicsPipeline, MAX_VERTEX_BUFFERS, View};
 use crate::program::Program;
 
 /// Slots of the table.
@@ -26,7 +26,7 @@ const SLOTS: usize = 8;
 #[derive(Default)]
 pub(super) struct Launchers {
     slots: [Option<Written>; SLOTS],
-    vertex_buffers: Option<Table>,
+    vertex_buffers: Option<VertexBuffers>,
     blend_constants: Option<Table>,
 }
 
@@ -48,9 +48,15 @@ struct Written {
 #[derive(Clone, Copy)]
 struct Table {
     address: u64,
-    /// How many elements.
-    count: usize,
     at: Time,
+}
+
+/// The table of vertex buffers, with what commands alone do not tell of it.
+#[derive(Clone, Copy)]
+struct VertexBuffers {
+    table: Table,
+    count: usize,
+    strides: [u32; MAX_VERTEX_BUFFERS],
 }
 
 impl Written {
@@ -77,17 +83,16 @@ impl CommandBuffer {
         view: &View,
         parameters: Parameters,
     ) -> VkResult<[LauncherAddress; 2]> {
-        let count = pipeline.vertex_buffers;
         Ok([
-            self.launcher_of(&view.vertex, count, parameters)?,
-            self.launcher_of(&view.fragment, count, parameters)?,
+            self.launcher_of(&view.vertex, pipeline, parameters)?,
+            self.launcher_of(&view.fragment, pipeline, parameters)?,
         ])
     }
 
     fn launcher_of(
         &mut self,
         program: &Arc<Program>,
-        vertex_buffers: usize,
+        pipeline: &GraphicsPipeline,
         parameters: Parameters,
     ) -> VkResult<LauncherAddress> {
         let uses = &program.uses;
@@ -95,7 +100,7 @@ impl CommandBuffer {
         last = last.max(self.drawing.bound.changes.of_sets(uses.table_sets));
         let mut special = Special::default();
         if uses.vertex_buffers {
-            let table = self.vertex_buffers(vertex_buffers)?;
+            let table = self.vertex_buffers(pipeline)?;
             (special.vertex_buffers, last) = (table.address, last.max(table.at));
         }
         if uses.blend_constants {
@@ -161,35 +166,47 @@ impl CommandBuffer {
         let constants = self.drawing.state.blend_constants.map(f32::to_bits);
         let words = Table {
             address: self.words(&constants)?,
-            count: constants.len(),
             at: self.drawing.bound.changes.now(),
         };
         self.drawing.launchers.blend_constants = Some(words);
         Ok(words)
     }
 
-    /// The table of the first vertex buffers.
-    fn vertex_buffers(&mut self, count: usize) -> VkResult<Table> {
+    /// The table of the vertex buffers that a pipeline reads.
+    fn vertex_buffers(&mut self, pipeline: &GraphicsPipeline) -> VkResult<Table> {
+        let count = pipeline.vertex_buffers.min(MAX_VERTEX_BUFFERS);
+        // Commands may set strides that the pipeline does not take from them.
+        let strides = match pipeline.dynamic.contains(Dynamic::STRIDE) {
+            true => &self.drawing.state.strides,
+            false => &pipeline.state.strides,
+        };
         let changed = self.drawing.buffers_changed;
-        let known = self.drawing.launchers.vertex_buffers;
-        if let Some(known) = known.filter(|known| known.at >= changed && known.count >= count) {
-            return Ok(known);
+        if let Some(known) = &self.drawing.launchers.vertex_buffers
+            && known.table.at >= changed
+            && known.count >= count
+            && known.strides[..count] == strides[..count]
+        {
+            return Ok(known.table);
         }
+        let strides = *strides;
         let piece = self.take(Use::Data, (16 * count).max(16), 16)?;
         // SAFETY: just taken.
         let bytes = unsafe { piece.bytes() };
         let drawing = &mut self.drawing;
-        let buffers = drawing.vertex_buffers.iter().zip(drawing.state.strides);
-        for ((buffer, stride), to) in buffers.zip(bytes.chunks_exact_mut(16)) {
+        let buffers = drawing.vertex_buffers.iter().zip(strides);
+        for ((buffer, stride), to) in buffers.zip(bytes.chunks_exact_mut(16)).take(count) {
             let [low, high] = [buffer.address as u32, (buffer.address >> 32) as u32];
             put_words(to, &[low, high, buffer.size, stride]);
         }
         let table = Table {
             address: piece.address,
-            count,
             at: drawing.bound.changes.now(),
         };
-        drawing.launchers.vertex_buffers = Some(table);
+        drawing.launchers.vertex_buffers = Some(VertexBuffers {
+            table,
+            count,
+            strides,
+        });
         Ok(table)
     }
 }
