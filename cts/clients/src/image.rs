@@ -170,6 +170,30 @@ impl Shape {
 }
 
 impl Image {
+    /// Changes the layout, after everything before and in front of everything behind.
+    pub unsafe fn to_layout(
+        &self,
+        s: &Scope<'_>,
+        commands: vk::CommandBuffer,
+        from: vk::ImageLayout,
+        to: vk::ImageLayout,
+    ) {
+        let all = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
+        let barrier = vk::ImageMemoryBarrier::default()
+            .src_access_mask(all)
+            .dst_access_mask(all)
+            .old_layout(from)
+            .new_layout(to)
+            .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+            .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
+            .image(self.handle)
+            .subresource_range(self.range());
+        let stages = vk::PipelineStageFlags::ALL_COMMANDS;
+        let none = vk::DependencyFlags::empty();
+        s.device()
+            .cmd_pipeline_barrier(commands, stages, stages, none, &[], &[], &[barrier]);
+    }
+
     /// Copies one level after the other between the image and a buffer.
     pub unsafe fn copy_all(
         &self,

@@ -118,12 +118,10 @@ impl CommandBuffer {
             return Err(vk::Result::ERROR_UNKNOWN);
         };
         if kept.at < drawing.viewports_changed {
-            let (viewport, rectangle) = drawing.state.viewport(0);
-            let (min, max) = bounds(pass, &viewport, rectangle);
-            let packed = [scissor_entry(&viewport, min, max)?];
-            kept.template.set_viewport(&transform(&viewport, min, max)?);
+            let (viewport, scissor) = placed(pass, &drawing.state, 0)?;
+            kept.template.set_viewport(&viewport);
             kept.template.set_indices(Entries {
-                scissor: scissors_at(pass, &packed)?,
+                scissor: scissors_at(pass, &[scissor])?,
                 depth_bias: kept.depth_bias,
             });
         }
@@ -307,14 +305,6 @@ impl pipeline::State {
     }
 }
 
-impl pipeline::State {
-    /// A viewport and its scissor; nothing where none was set.
-    fn viewport(&self, at: usize) -> (vk::Viewport, vk::Rect2D) {
-        let viewport = self.viewports.get(at).copied().unwrap_or_default();
-        (viewport, self.scissors.get(at).copied().unwrap_or_default())
-    }
-}
-
 /// How many viewports a pipeline's draws have: one, unless its shader chooses.
 fn viewport_count(state: &pipeline::State, pipeline: &GraphicsPipeline) -> usize {
     match pipeline.vertex_info.viewport {
@@ -332,22 +322,29 @@ fn viewports(
     let mut all = Viewports(Default::default());
     let mut scissors = arrayvec::ArrayVec::<_, MAX_VIEWPORTS>::new();
     for at in 0..viewport_count(state, pipeline) {
-        let (viewport, rectangle) = state.viewport(at);
-        let (min, max) = bounds(pass, &viewport, rectangle);
-        scissors.push(scissor_entry(&viewport, min, max)?);
-        all.0.push(transform(&viewport, min, max)?);
+        let (viewport, scissor) = placed(pass, state, at)?;
+        all.0.push(viewport);
+        scissors.push(scissor);
     }
     Ok((all, scissors_at(pass, &scissors)?))
 }
 
-/// A viewport that draws between two corners.
-fn transform(viewport: &vk::Viewport, min: [u16; 2], max: [u16; 2]) -> VkResult<Viewport> {
-    Ok(Viewport::new(
+/// A viewport with its scissor's entry; nothing is drawn where none was set.
+fn placed(
+    pass: &Pass,
+    state: &pipeline::State,
+    at: usize,
+) -> VkResult<(Viewport, [u8; scissor::ENTRY_SIZE])> {
+    let viewport = state.viewports.get(at).copied().unwrap_or_default();
+    let rectangle = state.scissors.get(at).copied().unwrap_or_default();
+    let (min, max) = bounds(pass, &viewport, rectangle);
+    let transform = Viewport::new(
         [viewport.x, viewport.y],
         [viewport.width, viewport.height],
         [viewport.min_depth, viewport.max_depth],
         RegionClip::of_pixels(min, max).map_err(error::record)?,
-    ))
+    );
+    Ok((transform, scissor_entry(&viewport, min, max)?))
 }
 
 /// The scissor between two corners, with the depths of a viewport.

@@ -5,7 +5,7 @@ use ash::vk;
 
 use super::pictures::{GREY, Picture, RGBA8, SIDE, area, floats, quads};
 use super::scenario;
-use crate::image::{Image, Shape};
+use crate::image::Shape;
 use crate::picture::{Attachment, Draw, Target};
 use crate::resources::{Layout, Resource, STAGES};
 use crate::scenario::Scenario;
@@ -41,6 +41,20 @@ unsafe fn looped(s: &Scope<'_>, commands: vk::CommandBuffer) -> anyhow::Result<T
     })
 }
 
+/// All of a subpass waits for all of another one; either may be what is outside of a pass.
+pub(super) fn dependency(src_subpass: u32, dst_subpass: u32) -> vk::SubpassDependency {
+    let all = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
+    vk::SubpassDependency {
+        src_subpass,
+        dst_subpass,
+        src_stage_mask: stages(src_subpass),
+        dst_stage_mask: stages(dst_subpass),
+        src_access_mask: all,
+        dst_access_mask: all,
+        dependency_flags: vk::DependencyFlags::empty(),
+    }
+}
+
 /// All stages of a subpass, or of what is outside of a pass.
 pub(super) fn stages(subpass: u32) -> vk::PipelineStageFlags {
     match subpass {
@@ -74,20 +88,10 @@ unsafe fn loop_pass(s: &Scope<'_>) -> anyhow::Result<vk::RenderPass> {
         dst_access_mask: BETWEEN.3,
         dependency_flags: vk::DependencyFlags::BY_REGION | vk::DependencyFlags::FEEDBACK_LOOP_EXT,
     };
-    let all = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
-    let outside = |src_subpass, dst_subpass| vk::SubpassDependency {
-        src_subpass,
-        dst_subpass,
-        src_stage_mask: stages(src_subpass),
-        dst_stage_mask: stages(dst_subpass),
-        src_access_mask: all,
-        dst_access_mask: all,
-        dependency_flags: vk::DependencyFlags::empty(),
-    };
     let dependencies = [
-        outside(vk::SUBPASS_EXTERNAL, 0),
+        dependency(vk::SUBPASS_EXTERNAL, 0),
         itself,
-        outside(0, vk::SUBPASS_EXTERNAL),
+        dependency(0, vk::SUBPASS_EXTERNAL),
     ];
     let info = vk::RenderPassCreateInfo::default()
         .attachments(&attachments)
@@ -241,13 +245,9 @@ unsafe fn other_half(s: &Scope<'_>) -> anyhow::Result<()> {
     device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, pipeline);
     device.cmd_draw(commands, 4, 1, 0, 0);
     device.cmd_end_rendering(commands);
-    to_layout(
-        s,
-        commands,
-        target.colour[0].image,
-        vk::ImageLayout::GENERAL,
-        LOOP,
-    );
+    target.colour[0]
+        .image
+        .to_layout(s, commands, vk::ImageLayout::GENERAL, LOOP);
 
     let sampler = s.sampler(&vk::SamplerCreateInfo::default())?;
     let list = [Resource::Loop(target.colour[0].view, sampler)];
@@ -281,13 +281,9 @@ void main() {
     bind(s, commands, pipeline, layout, set);
     device.cmd_draw(commands, 4, 1, 0, 0);
     device.cmd_end_rendering(commands);
-    to_layout(
-        s,
-        commands,
-        target.colour[0].image,
-        LOOP,
-        vk::ImageLayout::GENERAL,
-    );
+    target.colour[0]
+        .image
+        .to_layout(s, commands, LOOP, vk::ImageLayout::GENERAL);
     let back = s.read_back(commands, target.colour[0].image)?;
     s.finish(commands)?;
     let mut expected = grey_with(&[]);
@@ -304,29 +300,6 @@ void main() {
         expected[at..at + 4].copy_from_slice(&pixel);
     }
     s.report.expect("mirrored", back.bytes(), &expected)
-}
-
-unsafe fn to_layout(
-    s: &Scope<'_>,
-    commands: vk::CommandBuffer,
-    image: Image,
-    from: vk::ImageLayout,
-    to: vk::ImageLayout,
-) {
-    let all = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
-    let barrier = vk::ImageMemoryBarrier::default()
-        .src_access_mask(all)
-        .dst_access_mask(all)
-        .old_layout(from)
-        .new_layout(to)
-        .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-        .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-        .image(image.handle)
-        .subresource_range(image.range());
-    let stages = vk::PipelineStageFlags::ALL_COMMANDS;
-    let none = vk::DependencyFlags::empty();
-    s.device()
-        .cmd_pipeline_barrier(commands, stages, stages, none, &[], &[], &[barrier]);
 }
 
 /// Two subpasses: the second reads colour and depth of the first at its own pixels.
@@ -378,17 +351,6 @@ unsafe fn input_attachments(s: &Scope<'_>) -> anyhow::Result<()> {
             .color_attachments(&last)
             .input_attachments(&inputs),
     ];
-    let all = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
-    let dependency = |src_subpass, dst_subpass, dependency_flags| vk::SubpassDependency {
-        src_subpass,
-        dst_subpass,
-        src_stage_mask: stages(src_subpass),
-        dst_stage_mask: stages(dst_subpass),
-        src_access_mask: all,
-        dst_access_mask: all,
-        dependency_flags,
-    };
-    let far = vk::DependencyFlags::empty();
     let between = vk::SubpassDependency {
         src_stage_mask: vk::PipelineStageFlags::COLOR_ATTACHMENT_OUTPUT
             | vk::PipelineStageFlags::LATE_FRAGMENT_TESTS,
@@ -396,12 +358,13 @@ unsafe fn input_attachments(s: &Scope<'_>) -> anyhow::Result<()> {
         src_access_mask: vk::AccessFlags::COLOR_ATTACHMENT_WRITE
             | vk::AccessFlags::DEPTH_STENCIL_ATTACHMENT_WRITE,
         dst_access_mask: vk::AccessFlags::INPUT_ATTACHMENT_READ,
-        ..dependency(0, 1, vk::DependencyFlags::BY_REGION)
+        dependency_flags: vk::DependencyFlags::BY_REGION,
+        ..dependency(0, 1)
     };
     let dependencies = [
-        dependency(vk::SUBPASS_EXTERNAL, 0, far),
+        dependency(vk::SUBPASS_EXTERNAL, 0),
         between,
-        dependency(1, vk::SUBPASS_EXTERNAL, far),
+        dependency(1, vk::SUBPASS_EXTERNAL),
     ];
     let info = vk::RenderPassCreateInfo::default()
         .attachments(&attachments)

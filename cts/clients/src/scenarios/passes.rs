@@ -192,21 +192,7 @@ unsafe fn read_only_depth(s: &Scope<'_>) -> anyhow::Result<()> {
     let Some(deep) = picture.target.depth else {
         unreachable!("it was made")
     };
-    let change = |from, to| {
-        let all = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
-        let barrier = vk::ImageMemoryBarrier::default()
-            .src_access_mask(all)
-            .dst_access_mask(all)
-            .old_layout(from)
-            .new_layout(to)
-            .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-            .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-            .image(deep.image.handle)
-            .subresource_range(deep.image.range());
-        let stages = vk::PipelineStageFlags::ALL_COMMANDS;
-        let none = vk::DependencyFlags::empty();
-        device.cmd_pipeline_barrier(commands, stages, stages, none, &[], &[], &[barrier]);
-    };
+    let change = |from, to| deep.image.to_layout(s, commands, from, to);
     let reading = vk::ImageLayout::DEPTH_STENCIL_READ_ONLY_OPTIMAL;
     change(GENERAL, reading);
     let colour = [attachment(

@@ -3,6 +3,7 @@
 
 use ash::vk;
 
+use super::feedback::dependency;
 use super::pictures::{BLUE, FLAT, GREEN, RED, RGBA8, SIDE, area, floats, quads};
 use super::scenario;
 use crate::image::Shape;
@@ -473,19 +474,9 @@ unsafe fn render_pass(s: &Scope<'_>) -> anyhow::Result<()> {
         .pipeline_bind_point(vk::PipelineBindPoint::GRAPHICS)
         .color_attachments(&drawn)
         .resolve_attachments(&resolved)];
-    let all = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
-    let outside = |src_subpass, dst_subpass| vk::SubpassDependency {
-        src_subpass,
-        dst_subpass,
-        src_stage_mask: super::feedback::stages(src_subpass),
-        dst_stage_mask: super::feedback::stages(dst_subpass),
-        src_access_mask: all,
-        dst_access_mask: all,
-        dependency_flags: vk::DependencyFlags::empty(),
-    };
     let dependencies = [
-        outside(vk::SUBPASS_EXTERNAL, 0),
-        outside(0, vk::SUBPASS_EXTERNAL),
+        dependency(vk::SUBPASS_EXTERNAL, 0),
+        dependency(0, vk::SUBPASS_EXTERNAL),
     ];
     let info = vk::RenderPassCreateInfo::default()
         .attachments(&attachments)

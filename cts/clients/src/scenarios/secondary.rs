@@ -5,6 +5,7 @@
 use anyhow::ensure;
 use ash::vk;
 
+use super::feedback::dependency;
 use super::pictures::{
     BLUE, GREEN, GREY, ONE, Picture, RED, RGBA8, SIDE, area, expect_pixel, floats, quads,
 };
@@ -96,20 +97,10 @@ unsafe fn render_pass(s: &Scope<'_>) -> anyhow::Result<()> {
         .pipeline_bind_point(GRAPHICS)
         .color_attachments(&references);
     let subpasses = [subpass; 2];
-    let all = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
-    let between = |src_subpass, dst_subpass| vk::SubpassDependency {
-        src_subpass,
-        dst_subpass,
-        src_stage_mask: super::feedback::stages(src_subpass),
-        dst_stage_mask: super::feedback::stages(dst_subpass),
-        src_access_mask: all,
-        dst_access_mask: all,
-        dependency_flags: vk::DependencyFlags::empty(),
-    };
     let dependencies = [
-        between(vk::SUBPASS_EXTERNAL, 0),
-        between(0, 1),
-        between(1, vk::SUBPASS_EXTERNAL),
+        dependency(vk::SUBPASS_EXTERNAL, 0),
+        dependency(0, 1),
+        dependency(1, vk::SUBPASS_EXTERNAL),
     ];
     let info = vk::RenderPassCreateInfo::default()
         .attachments(&attachments)

@@ -57,10 +57,9 @@ unsafe fn mutable_format(s: &Scope<'_>) -> anyhow::Result<()> {
         let identity = vk::ComponentMapping::default();
         let view = s.view_as(image, vk::ImageViewType::TYPE_2D, format, identity)?;
         let commands = s.commands(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT)?;
-        to(
+        image.to_layout(
             s,
             commands,
-            image,
             vk::ImageLayout::UNDEFINED,
             vk::ImageLayout::GENERAL,
         );
@@ -79,10 +78,9 @@ unsafe fn mutable_format(s: &Scope<'_>) -> anyhow::Result<()> {
         device.cmd_begin_rendering(commands, &info);
         device.cmd_end_rendering(commands);
         let back = s.read_back(commands, image)?;
-        to(
+        image.to_layout(
             s,
             commands,
-            image,
             vk::ImageLayout::GENERAL,
             vk::ImageLayout::PRESENT_SRC_KHR,
         );
@@ -104,27 +102,4 @@ unsafe fn mutable_format(s: &Scope<'_>) -> anyhow::Result<()> {
         }
     }
     Ok(())
-}
-
-unsafe fn to(
-    s: &Scope<'_>,
-    commands: vk::CommandBuffer,
-    image: Image,
-    from: vk::ImageLayout,
-    to: vk::ImageLayout,
-) {
-    let all = vk::AccessFlags::MEMORY_READ | vk::AccessFlags::MEMORY_WRITE;
-    let barrier = vk::ImageMemoryBarrier::default()
-        .src_access_mask(all)
-        .dst_access_mask(all)
-        .old_layout(from)
-        .new_layout(to)
-        .src_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-        .dst_queue_family_index(vk::QUEUE_FAMILY_IGNORED)
-        .image(image.handle)
-        .subresource_range(image.range());
-    let stages = vk::PipelineStageFlags::ALL_COMMANDS;
-    let none = vk::DependencyFlags::empty();
-    s.device()
-        .cmd_pipeline_barrier(commands, stages, stages, none, &[], &[], &[barrier]);
 }
