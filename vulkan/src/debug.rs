@@ -30,6 +30,8 @@ bitflags::bitflags! {
         const SYNC = 1 << 7;
         /// Neither read nor write the shader cache on disk.
         const NOCACHE = 1 << 8;
+        /// Share presented images with window systems as if the simulated GPU's memory were dma-bufs.
+        const DMABUF = 1 << 9;
     }
 }
 
@@ -44,6 +46,7 @@ const NAMES: &[(&str, Flags)] = &[
     ("validate", Flags::VALIDATE),
     ("sync", Flags::SYNC),
     ("nocache", Flags::NOCACHE),
+    ("dmabuf", Flags::DMABUF),
 ];
 
 static FLAGS: LazyLock<Flags> = LazyLock::new(|| {

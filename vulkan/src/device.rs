@@ -88,6 +88,12 @@ impl Device {
         unsafe { HostAllocator::choose(callbacks, &self.host, vk::SystemAllocationScope::OBJECT) }
     }
 
+    /// Whether its buffers are dma-bufs, which other drivers can import. Those of a simulated GPU are
+    /// files in memory, which do for those who know.
+    pub(crate) fn shares_buffers(&self) -> bool {
+        !self.backend.is_simulated() || debug::has(debug::Flags::DMABUF)
+    }
+
     /// Declares the device lost, which it then stays (Vulkan 1.3, 5.2.3 "Lost Device").
     pub(crate) fn lose(&self, why: &dyn std::fmt::Display) -> vk::Result {
         if !self.lost.swap(true, Ordering::AcqRel) {

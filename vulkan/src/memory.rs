@@ -51,6 +51,18 @@ impl DeviceMemory {
         self.slice.cpu()
     }
 
+    /// A descriptor of it (a dma-buf).
+    ///
+    /// # Errors
+    /// When it was not allocated to be exported, or the process has no descriptor left.
+    pub(crate) fn export(&self) -> VkResult<OwnedFd> {
+        if !self.shared {
+            debug::error(&"the memory was not allocated to be exported");
+            return Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
+        }
+        self.slice.bo().export()
+    }
+
     /// A part of it where index fetch finds it.
     ///
     /// # Errors
@@ -274,11 +286,7 @@ pub(crate) unsafe extern "system" fn get_memory_fd(
         // SAFETY: valid by the specification.
         let (info, memory) = unsafe { (&*info, object::get::<DeviceMemory>((*info).memory)) };
         check_handles(info.handle_type)?;
-        if !memory.shared {
-            debug::error(&"vkGetMemoryFdKHR: the memory was not allocated to be exported");
-            return Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
-        }
-        let exported = memory.slice.bo().export()?;
+        let exported = memory.export()?;
         // SAFETY: valid by the specification.
         unsafe { *file = exported.into_raw_fd() };
         Ok(())

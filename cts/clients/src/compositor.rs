@@ -13,6 +13,12 @@ use anyhow::{anyhow, bail};
 use wayland_client::Proxy as _;
 use wayland_client::globals::{GlobalListContents, registry_queue_init};
 use wayland_client::protocol::{wl_compositor, wl_registry, wl_surface};
+use wayland_protocols::wp::linux_dmabuf::zv1::server::zwp_linux_buffer_params_v1::{
+    self, ZwpLinuxBufferParamsV1,
+};
+use wayland_protocols::wp::linux_dmabuf::zv1::server::zwp_linux_dmabuf_v1::{
+    self, ZwpLinuxDmabufV1,
+};
 use wayland_server::protocol::wl_buffer::{self, WlBuffer};
 use wayland_server::protocol::wl_callback::{self, WlCallback};
 use wayland_server::protocol::wl_compositor::{self as compositor, WlCompositor};
@@ -33,6 +39,19 @@ pub struct Shown {
     pub format: wl_shm::Format,
     /// Its rows.
     pub pixels: Vec<u8>,
+    /// It came in a dma-buf.
+    pub in_dma_buf: bool,
+}
+
+/// What a compositor does with dma-bufs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DmaBufs {
+    /// It knows of none.
+    Unknown,
+    /// It imports those of rows of pixels.
+    Imported,
+    /// It offers to, and then does not.
+    Refused,
 }
 
 /// A compositor, and an application's surface on it.
@@ -52,13 +71,13 @@ impl Compositor {
     ///
     /// # Errors
     /// When there is no libwayland-client, or a socket fails.
-    pub fn start() -> anyhow::Result<Compositor> {
+    pub fn start(dma_bufs: DmaBufs) -> anyhow::Result<Compositor> {
         let (ours, theirs) = UnixStream::pair()?;
         let shown = Arc::<Mutex<Vec<Shown>>>::default();
         let stop = Arc::<AtomicBool>::default();
         let thread = {
             let (shown, stop) = (shown.clone(), stop.clone());
-            std::thread::spawn(move || serve(theirs, State::new(shown), &stop))
+            std::thread::spawn(move || serve(theirs, State::new(shown, dma_bufs), &stop))
         };
         let backend = wayland_client::backend::Backend::connect(ours)
             .map_err(|_| anyhow!("libwayland-client is not installed"))?;
@@ -143,6 +162,9 @@ fn serve(stream: UnixStream, mut state: State, stop: &AtomicBool) -> anyhow::Res
     let handle = display.handle();
     handle.create_global::<State, WlCompositor, ()>(4, ());
     handle.create_global::<State, WlShm, ()>(1, ());
+    if state.dma_bufs != DmaBufs::Unknown {
+        handle.create_global::<State, ZwpLinuxDmabufV1, ()>(3, ());
+    }
     let mut handle = display.handle();
     handle.insert_client(stream, Arc::new(()))?;
     while !stop.load(Ordering::Relaxed) {
@@ -154,6 +176,7 @@ fn serve(stream: UnixStream, mut state: State, stop: &AtomicBool) -> anyhow::Res
 }
 
 struct State {
+    dma_bufs: DmaBufs,
     shown: Arc<Mutex<Vec<Shown>>>,
     /// What the next commit shows.
     attached: Option<WlBuffer>,
@@ -163,8 +186,9 @@ struct State {
 }
 
 impl State {
-    fn new(shown: Arc<Mutex<Vec<Shown>>>) -> State {
+    fn new(shown: Arc<Mutex<Vec<Shown>>>, dma_bufs: DmaBufs) -> State {
         State {
+            dma_bufs,
             shown,
             attached: None,
             current: None,
@@ -196,6 +220,7 @@ struct Place {
     size: (i32, i32),
     stride: usize,
     format: wl_shm::Format,
+    in_dma_buf: bool,
 }
 
 impl Place {
@@ -211,6 +236,7 @@ impl Place {
             size: self.size,
             format: self.format,
             pixels,
+            in_dma_buf: self.in_dma_buf,
         }
     }
 }
@@ -240,6 +266,111 @@ impl GlobalDispatch<WlShm, ()> for State {
         let shm = data.init(new, ());
         shm.format(wl_shm::Format::Argb8888);
         shm.format(wl_shm::Format::Xrgb8888);
+    }
+}
+
+/// DRM's names of the formats, which wl_shm has for all but two that it knew first.
+const DMA_BUF_FORMATS: [(&[u8; 4], wl_shm::Format); 2] = [
+    (b"AR24", wl_shm::Format::Argb8888),
+    (b"XR24", wl_shm::Format::Xrgb8888),
+];
+
+impl GlobalDispatch<ZwpLinuxDmabufV1, ()> for State {
+    fn bind(
+        _: &mut State,
+        _: &DisplayHandle,
+        _: &Client,
+        new: New<ZwpLinuxDmabufV1>,
+        _: &(),
+        data: &mut DataInit<'_, State>,
+    ) {
+        let dma_bufs = data.init(new, ());
+        for (name, _) in DMA_BUF_FORMATS {
+            let name = u32::from_le_bytes(*name);
+            // A tiled layout (DRM_FORMAT_MOD_APPLE_TWIDDLED), then rows of pixels.
+            dma_bufs.modifier(name, 0x0c00_0000, 1);
+            dma_bufs.modifier(name, 0, 0);
+        }
+    }
+}
+
+impl Dispatch<ZwpLinuxDmabufV1, ()> for State {
+    fn request(
+        _: &mut State,
+        _: &Client,
+        _: &ZwpLinuxDmabufV1,
+        request: zwp_linux_dmabuf_v1::Request,
+        _: &(),
+        _: &DisplayHandle,
+        data: &mut DataInit<'_, State>,
+    ) {
+        if let zwp_linux_dmabuf_v1::Request::CreateParams { params_id } = request {
+            data.init(params_id, Mutex::default());
+        }
+    }
+}
+
+/// The only plane of a buffer that is to be.
+struct Plane {
+    file: Arc<File>,
+    offset: u64,
+    stride: usize,
+}
+
+impl Dispatch<ZwpLinuxBufferParamsV1, Mutex<Option<Plane>>> for State {
+    fn request(
+        state: &mut State,
+        client: &Client,
+        params: &ZwpLinuxBufferParamsV1,
+        request: zwp_linux_buffer_params_v1::Request,
+        plane: &Mutex<Option<Plane>>,
+        display: &DisplayHandle,
+        _: &mut DataInit<'_, State>,
+    ) {
+        let mut plane = plane.lock().unwrap_or_else(PoisonError::into_inner);
+        match request {
+            zwp_linux_buffer_params_v1::Request::Add {
+                fd,
+                plane_idx: 0,
+                offset,
+                stride,
+                modifier_hi: 0,
+                modifier_lo: 0,
+            } => {
+                *plane = Some(Plane {
+                    file: Arc::new(File::from(fd)),
+                    offset: offset.into(),
+                    stride: stride as usize,
+                });
+            }
+            zwp_linux_buffer_params_v1::Request::Create {
+                width,
+                height,
+                format,
+                ..
+            } => {
+                let mut formats = DMA_BUF_FORMATS.iter();
+                let format = formats.find(|(name, _)| u32::from_le_bytes(**name) == format);
+                let (Some(plane), Some((_, format)), DmaBufs::Imported) =
+                    (plane.take(), format, state.dma_bufs)
+                else {
+                    return params.failed();
+                };
+                let place = Place {
+                    file: plane.file,
+                    offset: plane.offset,
+                    size: (width, height),
+                    stride: plane.stride,
+                    format: *format,
+                    in_dma_buf: true,
+                };
+                match client.create_resource::<WlBuffer, _, State>(display, 1, place) {
+                    Ok(buffer) => params.created(&buffer),
+                    Err(_) => params.failed(),
+                }
+            }
+            _ => {}
+        }
     }
 }
 
@@ -321,6 +452,7 @@ impl Dispatch<WlShmPool, Arc<File>> for State {
                     size: (width, height),
                     stride: stride as usize,
                     format,
+                    in_dma_buf: false,
                 },
             );
         }

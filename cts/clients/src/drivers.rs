@@ -70,6 +70,8 @@ impl Driver {
             .env("NODEVICE_SELECT", "1")
             .env("CORTLAND_DEVICE", "sim")
             .env("CORTLAND_SIM_STRICT", "1")
+            // Window systems get the buffers of the simulated GPU, too: those of scenarios know what they are.
+            .env("CORTLAND_DEBUG", "dmabuf")
             .env_remove("VK_ADD_DRIVER_FILES")
             .env_remove("VK_INSTANCE_LAYERS");
         if self.partial_renders {

@@ -17,5 +17,6 @@ pub mod scenario;
 pub mod scenarios;
 pub mod scope;
 pub mod shader;
+pub mod sharing_server;
 pub mod texel;
 pub mod window;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use ash::vk;
 
 use super::surface::{self, Description, Surface, Window};
-use super::target::{Fit, Target};
+use super::target::{Fit, Picture, Takes, Target};
 use crate::entry;
 use crate::error::VkResult;
 use crate::image::Most;
@@ -39,15 +39,15 @@ pub(super) fn describe() -> Description {
 pub(super) struct Nowhere;
 
 impl Target for Nowhere {
-    fn reads_rows(&self) -> bool {
-        false
+    fn takes(&self) -> Takes {
+        Takes::Nothing
     }
 
     fn refresh_period(&self) -> Option<Duration> {
         None
     }
 
-    fn show(&self, _rows: &[u8]) -> VkResult<Fit> {
+    fn show(&self, _picture: Picture<'_>) -> VkResult<Fit> {
         Ok(Fit::Exact)
     }
 }

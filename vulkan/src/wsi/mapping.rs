@@ -40,6 +40,11 @@ impl Mapping {
         Ok(Mapping { start, size })
     }
 
+    /// Where it is.
+    pub(super) fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+
     /// Its bytes. The other process should not be reading them.
     pub(super) fn bytes(&mut self) -> &mut [u8] {
         // SAFETY: mapped with this size for as long as there is the value.

@@ -5,7 +5,8 @@
 //! surface    VkSurfaceKHR, and what can be asked about one
 //! swapchain  VkSwapchainKHR: its images, and who has them
 //! present    vkQueuePresentKHR
-//! readback   images as rows of pixels in host memory
+//! copies     images as rows of pixels, in host memory or in buffers that a display server shares
+//! dma_buf    such buffers
 //! pace       FIFO where nothing tells when a screen is refreshed
 //! target     what images go to: the seam between swapchains and window systems
 //! mapping    memory that the window system sees, too
@@ -13,16 +14,19 @@
 //! headless, x11, wayland   the window systems
 //! ```
 //!
-//! The driver shares no memory with display servers: it copies each presented image into host memory
-//! and hands that on. Libraries of window systems are those of the application, found when the first
+//! Each presented image is copied: a display server reads rows of pixels, while images lie as the GPU
+//! likes them best. The copy is in a dma-buf that the server imports (linux-dmabuf of Wayland); where
+//! it cannot, or the GPU is simulated and has no such buffers, in host memory, which is handed on.
+//! Libraries of window systems are those of the application, found when the first
 //! surface is made; nothing is linked.
 
+mod copies;
+mod dma_buf;
 mod group;
 mod headless;
 mod mapping;
 mod pace;
 mod present;
-mod readback;
 mod surface;
 mod swapchain;
 mod target;

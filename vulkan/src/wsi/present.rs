@@ -16,6 +16,8 @@ use crate::queue::{self, Queue};
 struct Part<'a> {
     swapchain: &'a Swapchain,
     image: u32,
+    /// Where it is copied to, unless its surface is lost.
+    page: VkResult<usize>,
 }
 
 /// Waits for the application's semaphores, copies the images, and waits until that is over.
@@ -31,7 +33,8 @@ unsafe fn copy(queue: vk::Queue, waits: &[vk::Semaphore], parts: &[Part<'_>]) ->
         let handle = object::get::<Queue>(queue).device;
         let mut commands = object::get::<Device>(handle).host.for_command().vec();
         for part in parts {
-            if let Some(copy) = part.swapchain.copy_of(part.image) {
+            let Ok(page) = part.page else { continue };
+            if let Some(copy) = part.swapchain.copy_of(part.image, page) {
                 push(&mut commands, copy)?;
             }
         }
@@ -70,13 +73,18 @@ pub(crate) unsafe extern "system" fn queue_present(
             let mut parts = device.host.for_command().vec();
             for (swapchain, image) in swapchains.iter().zip(images) {
                 let swapchain = object::get::<Swapchain>(*swapchain);
-                let image = *image;
-                push(&mut parts, Part { swapchain, image })?;
+                let part = Part {
+                    swapchain,
+                    image: *image,
+                    page: swapchain.next_page(),
+                };
+                push(&mut parts, part)?;
             }
             let copied = copy(queue, waits, &parts);
             let mut all = Ok(());
             for (at, part) in parts.iter().enumerate() {
-                let shown = copied.and_then(|()| part.swapchain.show(part.image));
+                let page = copied.and(part.page);
+                let shown = part.swapchain.show(part.image, page);
                 if !info.p_results.is_null() {
                     *info.p_results.add(at) = crate::error::code(shown);
                 }

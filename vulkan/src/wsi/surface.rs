@@ -51,6 +51,18 @@ pub(super) struct Request {
     pub(super) extent: vk::Extent2D,
     pub(super) format: vk::Format,
     pub(super) alpha: vk::CompositeAlphaFlagsKHR,
+    /// It may share buffers with the GPU, if the window system does.
+    pub(super) shares: bool,
+}
+
+impl Request {
+    /// Whether blue comes first; else red does.
+    pub(super) fn is_bgra(&self) -> bool {
+        matches!(
+            self.format,
+            vk::Format::B8G8R8A8_SRGB | vk::Format::B8G8R8A8_UNORM
+        )
+    }
 }
 
 /// Images that a swapchain has at least: one that is shown, one that is drawn.

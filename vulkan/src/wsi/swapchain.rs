@@ -10,16 +10,16 @@ use std::time::{Duration, Instant};
 use agx_uapi::SyncPoint;
 use ash::vk;
 
+use super::copies::Copies;
 use super::pace::Pace;
-use super::readback::Readback;
 use super::surface::{MIN_IMAGES, Request, Surface};
-use super::target::{Fit, Target};
+use super::target::{Fit, Picture, Takes, Target};
 use crate::debug;
 use crate::device::Device;
 use crate::entry;
 use crate::error::{VkResult, kernel};
 use crate::fence::{self, Fence};
-use crate::host::{HostAllocator, HostBox, HostVec, OUT_OF_HOST};
+use crate::host::{HostAllocator, HostBox, HostVec, OUT_OF_HOST, push};
 use crate::image;
 use crate::memory;
 use crate::object::{self, Object};
@@ -28,8 +28,8 @@ use crate::semaphore::Semaphore;
 /// A swapchain.
 pub(crate) struct Swapchain {
     images: HostVec<Slot>,
-    /// Where there are rows to show.
-    readback: Option<Readback>,
+    /// Unless nothing is seen.
+    copies: Option<Copies>,
     /// What presenting waits with.
     pub(super) fence: vk::Fence,
     target: HostBox<dyn Target>,
@@ -66,6 +66,7 @@ impl Swapchain {
         host: HostAllocator,
         surface: &Surface,
         info: &vk::SwapchainCreateInfoKHR<'_>,
+        shares: bool,
     ) -> VkResult<Swapchain> {
         let unknown = info.flags & !vk::SwapchainCreateFlagsKHR::MUTABLE_FORMAT;
         if !unknown.is_empty() {
@@ -82,18 +83,12 @@ impl Swapchain {
             ));
             return Err(vk::Result::ERROR_INITIALIZATION_FAILED);
         }
-        let extent = info.image_extent;
-        let request = Request {
-            extent,
-            format: info.image_format,
-            alpha: info.composite_alpha,
-        };
-        let target = surface.target(host, &request)?;
+        let target = surface.target(host, &request(info, shares))?;
         let period = target.refresh_period();
         let fifo = info.present_mode == vk::PresentModeKHR::FIFO;
         Ok(Swapchain {
             images: host.vec(),
-            readback: target.reads_rows().then(|| Readback::new(host, extent)),
+            copies: None,
             fence: vk::Fence::null(),
             target,
             pace: period.filter(|_| fifo).map(Pace::new),
@@ -134,10 +129,7 @@ impl Swapchain {
                     slot.fill(device, info, allocator)?;
                 }
             }
-            let images = self.images.iter().map(|slot| slot.image);
-            if let Some(readback) = &mut self.readback {
-                readback.record(device, allocator, info.image_extent, images)?;
-            }
+            self.record_copies(device, info, allocator)?;
             let unsignalled = vk::FenceCreateInfo::default();
             fence::create_fence(
                 device,
@@ -149,6 +141,44 @@ impl Swapchain {
         }
     }
 
+    /// Makes what the images are copied to.
+    ///
+    /// # Safety
+    /// As vkCreateSwapchainKHR; the images are there.
+    unsafe fn record_copies(
+        &mut self,
+        device: vk::Device,
+        info: &vk::SwapchainCreateInfoKHR<'_>,
+        allocator: *const vk::AllocationCallbacks<'_>,
+    ) -> VkResult {
+        let images = self.images.iter().map(|slot| slot.image);
+        let extent = info.image_extent;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let host = object::get::<Device>(device).allocator(allocator);
+            if let Takes::DmaBufs(count) = self.target.takes() {
+                let copies = self.copies.insert(Copies::to_dma_bufs(host, extent));
+                copies.record(device, allocator, count, images.clone())?;
+                let mut buffers = host.vec();
+                for page in 0..count {
+                    push(&mut buffers, copies.dma_buf(page)?)?;
+                }
+                if !self.target.share(&buffers)? {
+                    debug::warn(&"the display server refuses dma-bufs; it gets copies in memory");
+                    copies.destroy(device, allocator);
+                    self.copies = None;
+                    let surface = object::get::<Surface>(info.surface);
+                    self.target = surface.target(host, &request(info, false))?;
+                }
+            }
+            if self.target.takes() == Takes::Rows {
+                let copies = self.copies.insert(Copies::to_host(host, extent));
+                copies.record(device, allocator, 1, images)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Destroys the images and what reads them.
     ///
     /// # Safety
@@ -157,8 +187,8 @@ impl Swapchain {
         // SAFETY: the caller's promise; null handles are fine.
         unsafe {
             fence::destroy_fence(device, self.fence, allocator);
-            if let Some(readback) = &self.readback {
-                readback.destroy(device, allocator);
+            if let Some(copies) = &self.copies {
+                copies.destroy(device, allocator);
             }
             for slot in self.images.drain(..) {
                 image::destroy_image(device, slot.image, allocator);
@@ -176,9 +206,17 @@ impl Swapchain {
         self.images.get(index as usize).map(|slot| slot.memory)
     }
 
+    /// Where the next image that is shown is copied to. This waits for the window system.
+    ///
+    /// # Errors
+    /// When the surface is lost.
+    pub(super) fn next_page(&self) -> VkResult<usize> {
+        self.target.next()
+    }
+
     /// What copies an image before it is shown.
-    pub(super) fn copy_of(&self, index: u32) -> Option<vk::CommandBuffer> {
-        self.readback.as_ref()?.commands(index)
+    pub(super) fn copy_of(&self, index: u32, page: usize) -> Option<vk::CommandBuffer> {
+        self.copies.as_ref()?.commands(index, page)
     }
 
     /// An image that nobody has. Images that the application presents meanwhile, on another thread,
@@ -212,24 +250,27 @@ impl Swapchain {
         }
     }
 
-    /// Shows an image, which is free then, whatever becomes of it.
+    /// Shows an image that was copied to `page`, unless that has failed. It is free then, whatever becomes of it.
     ///
     /// # Errors
     /// When the surface is lost, or no longer what it was: [`vk::Result::SUBOPTIMAL_KHR`].
     ///
     /// # Safety
-    /// The image was copied, and the copy is over.
-    pub(super) unsafe fn show(&self, index: u32) -> VkResult {
-        if let Some(pace) = &self.pace {
+    /// The copy is over.
+    pub(super) unsafe fn show(&self, index: u32, page: VkResult<usize>) -> VkResult {
+        if let Some(pace) = self.pace.as_ref().filter(|_| page.is_ok()) {
             pace.await_turn();
         }
-        let rows = match &self.readback {
-            // SAFETY: the caller's promise; the application presents to a swapchain from one thread
-            // at a time.
-            Some(readback) => unsafe { readback.rows() },
-            None => &[],
-        };
-        let shown = self.target.show(rows);
+        let shown = page.and_then(|page| {
+            let picture = match (self.target.takes(), &self.copies) {
+                (Takes::DmaBufs(_), _) => Picture::DmaBuf(page),
+                // SAFETY: the caller's promise; the application presents to a swapchain from one
+                // thread at a time.
+                (_, Some(copies)) => Picture::Rows(unsafe { copies.rows(page) }),
+                (_, None) => Picture::Rows(&[]),
+            };
+            self.target.show(picture)
+        });
         let mut state = self.lock();
         let known = (index as usize) < self.images.len();
         if known && !state.free.contains(&index) {
@@ -247,6 +288,15 @@ fn fits(fit: Fit) -> VkResult {
     match fit {
         Fit::Exact => Ok(()),
         Fit::Stale => Err(vk::Result::SUBOPTIMAL_KHR),
+    }
+}
+
+fn request(info: &vk::SwapchainCreateInfoKHR<'_>, shares: bool) -> Request {
+    Request {
+        extent: info.image_extent,
+        format: info.image_format,
+        alpha: info.composite_alpha,
+        shares,
     }
 }
 
@@ -309,14 +359,18 @@ pub(crate) unsafe extern "system" fn create_swapchain(
         // SAFETY: valid by the specification.
         unsafe {
             let info = &*info;
-            let host = object::get::<Device>(device).allocator(allocator);
+            let owner = object::get::<Device>(device);
+            let host = owner.allocator(allocator);
             // Even when no new one comes of it.
             if let Some(old) = object::get_optional::<Swapchain>(info.old_swapchain) {
                 old.lock().retired = true;
                 old.freed.notify_all();
             }
             let surface = object::get::<Surface>(info.surface);
-            let handle = object::create(host, Swapchain::new(host, surface, info)?)?;
+            let handle = object::create(
+                host,
+                Swapchain::new(host, surface, info, owner.shares_buffers())?,
+            )?;
             let made = object::get_mut::<Swapchain>(handle);
             if let Err(error) = made.fill(device, info, allocator) {
                 made.empty(device, allocator);

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use super::dma_buf::DmaBuf;
 use crate::error::VkResult;
 
 /// How a swapchain's images and the surface go together.
@@ -14,21 +15,54 @@ pub(super) enum Fit {
     Stale,
 }
 
+/// What a target takes images as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Takes {
+    /// Nothing: they are not seen.
+    Nothing,
+    /// Rows of pixels in host memory, one directly after the other.
+    Rows,
+    /// One of so many buffers that it shares with the GPU.
+    DmaBufs(usize),
+}
+
+/// An image as its target takes it.
+#[derive(Clone, Copy)]
+pub(super) enum Picture<'a> {
+    /// Rows; none when it takes nothing.
+    Rows(&'a [u8]),
+    /// The buffer of this number.
+    DmaBuf(usize),
+}
+
 /// The end of a swapchain that a window system has.
-///
-/// This is the seam for other ways of presenting. One that shares buffers with the display server
-/// reads no rows; it is made with the images' memory, and [`Target::show`] is where it would hand a
-/// buffer over and take one back.
 pub(super) trait Target: Send + Sync {
-    /// Whether it takes images as rows of pixels in host memory.
-    fn reads_rows(&self) -> bool;
+    /// What it takes images as.
+    fn takes(&self) -> Takes;
 
     /// How long the screen shows a picture at least, when the target does not wait for it by itself.
     fn refresh_period(&self) -> Option<Duration>;
 
-    /// Shows an image. When this returns, the rows may be written again.
+    /// Shares as many buffers as it takes, before anything is shown. False when the window system does not accept
+    /// them, after which the target is of no use.
     ///
     /// # Errors
     /// When the surface is lost.
-    fn show(&self, rows: &[u8]) -> VkResult<Fit>;
+    fn share(&mut self, _buffers: &[DmaBuf]) -> VkResult<bool> {
+        Ok(false)
+    }
+
+    /// The buffer that the next image is copied to, once the window system does not read it any more.
+    ///
+    /// # Errors
+    /// When the surface is lost.
+    fn next(&self) -> VkResult<usize> {
+        Ok(0)
+    }
+
+    /// Shows an image. When this returns, rows may be written again; buffers are [`Target::next`]'s.
+    ///
+    /// # Errors
+    /// When the surface is lost.
+    fn show(&self, picture: Picture<'_>) -> VkResult<Fit>;
 }

@@ -8,11 +8,12 @@ use ash::vk;
 use wayland_server::protocol::wl_shm;
 
 use super::scenario;
-use crate::compositor::Compositor;
+use crate::compositor::{Compositor, DmaBufs};
 use crate::gpu::require;
 use crate::model::bytes;
 use crate::scenario::Scenario;
 use crate::scope::{Buffer, Scope, TIMEOUT};
+use crate::sharing_server::SharingServer;
 use crate::window::{Server, Window, Xlib};
 
 pub(super) const SCENARIOS: &[Scenario] = &[
@@ -22,6 +23,8 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     scenario("present.resize", resize),
     scenario("present.xlib", xlib),
     scenario("present.wayland", wayland),
+    scenario("present.wayland_dma_buf", wayland_dma_buf),
+    scenario("present.x11_dma_buf", x11_dma_buf),
     scenario("present.no_shared_memory", no_shared_memory),
     scenario("present.two_windows", two_windows),
     scenario("present.acquire", acquire),
@@ -523,6 +526,19 @@ unsafe fn xlib(s: &Scope<'_>) -> anyhow::Result<()> {
 
 /// A Wayland compositor gets every picture, in order, in each mode and with alpha.
 unsafe fn wayland(s: &Scope<'_>) -> anyhow::Result<()> {
+    on_wayland(s, DmaBufs::Unknown)
+}
+
+/// The same, through buffers that it imports, and through memory when it does not import them after all.
+unsafe fn wayland_dma_buf(s: &Scope<'_>) -> anyhow::Result<()> {
+    on_wayland(s, DmaBufs::Imported)?;
+    on_wayland(s, DmaBufs::Refused)?;
+    // A warning of the driver is no fault.
+    let _ = s.gpu.take_messages();
+    Ok(())
+}
+
+unsafe fn on_wayland(s: &Scope<'_>, dma_bufs: DmaBufs) -> anyhow::Result<()> {
     s.gpu.needs(ash::khr::swapchain::NAME)?;
     s.gpu.needs_of_instance(ash::khr::wayland_surface::NAME)?;
     let functions = ash::khr::wayland_surface::Instance::new(&s.gpu.entry, &s.gpu.instance);
@@ -530,7 +546,7 @@ unsafe fn wayland(s: &Scope<'_>) -> anyhow::Result<()> {
         (vk::PresentModeKHR::FIFO, false),
         (vk::PresentModeKHR::MAILBOX, true),
     ] {
-        let compositor = Arc::new(Compositor::start()?);
+        let compositor = Arc::new(Compositor::start(dma_bufs)?);
         let supported = functions.get_physical_device_wayland_presentation_support(
             s.gpu.physical,
             s.gpu.family,
@@ -563,13 +579,53 @@ unsafe fn wayland(s: &Scope<'_>) -> anyhow::Result<()> {
             let shown = &shown[number];
             ensure!(shown.size == (SIZE.0.into(), SIZE.1.into()));
             ensure!(shown.format == format, "{:?}", shown.format);
+            let shares = dma_bufs == DmaBufs::Imported && s.gpu.driver().starts_with("Cortland");
+            ensure!(shown.in_dma_buf == shares);
             s.report.expect(
-                &format!("{mode:?}: {number}"),
+                &format!("{dma_bufs:?}: {mode:?}: {number}"),
                 shown.pixels.clone(),
                 &picture.bytes(plan.bytes()),
             )?;
         }
     }
+    Ok(())
+}
+
+/// An X server gets every picture in a pixmap that it shares with the GPU; in requests when it imports none after all.
+unsafe fn x11_dma_buf(s: &Scope<'_>) -> anyhow::Result<()> {
+    s.gpu.needs(ash::khr::swapchain::NAME)?;
+    s.gpu.needs_of_instance(ash::khr::xcb_surface::NAME)?;
+    require(
+        s.gpu.driver().starts_with("Cortland"),
+        "buffers of a CPU are no dma-bufs",
+    )?;
+    let functions = ash::khr::xcb_surface::Instance::new(&s.gpu.entry, &s.gpu.instance);
+    for dma_bufs in [DmaBufs::Imported, DmaBufs::Refused, DmaBufs::Unknown] {
+        let server = Arc::new(SharingServer::start(dma_bufs, SIZE)?);
+        let info = vk::XcbSurfaceCreateInfoKHR::default()
+            .connection(server.raw())
+            .window(server.window());
+        let surface = functions.create_xcb_surface(&info, None)?;
+        let surface = keep(s, surface, server.clone());
+        check_surface(s, surface, Some(SIZE))?;
+        let plan = Plan::new(SIZE);
+        let chain = Chain::new(s, surface, plan, vk::SwapchainKHR::null())?;
+        // More than there are pixmaps.
+        for number in 0..8 {
+            let picture = Picture::Noise(600 + number as u32);
+            let fits = chain.frame(picture)?;
+            ensure!(fits == Ok(true), "{dma_bufs:?}: {fits:?}");
+            let shown = server.shown();
+            ensure!(shown.len() == number + 1, "{} pictures", shown.len());
+            let shown = &shown[number];
+            ensure!(shown.in_dma_buf == (dma_bufs == DmaBufs::Imported));
+            let expected = picture.bytes(plan.bytes());
+            let name = format!("{dma_bufs:?}: {number}");
+            s.report.check(&name, &shown.pixels, &expected)?;
+        }
+    }
+    // A warning of the driver is no fault.
+    let _ = s.gpu.take_messages();
     Ok(())
 }
 

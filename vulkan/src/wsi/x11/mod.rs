@@ -5,6 +5,8 @@
 //! Requests go through the application's libxcb, which is thread-safe; no events are selected or
 //! read, since the application's loop would see them.
 
+mod idle;
+mod pixmaps;
 mod refresh;
 mod segment;
 mod target;
@@ -139,7 +141,7 @@ impl Window {
     /// When there is no such window any more.
     pub(super) fn target(&self, request: &Request) -> VkResult<XTarget> {
         let look = self.look()?;
-        XTarget::new(&self.connection, self.id, &look, request.extent)
+        XTarget::new(&self.connection, self.id, &look, request)
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-//! Pictures for a window: through shared memory, or else through the connection.
+//! Pictures for a window: in pixmaps that the server shares with the GPU, or else through shared memory, or else
+//! through the connection.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -11,11 +12,14 @@ use x11rb::protocol::shm::ConnectionExt as _;
 use x11rb::protocol::xproto::{ConnectionExt as _, CreateGCAux, ImageFormat};
 use x11rb::xcb_ffi::XCBConnection;
 
+use super::pixmaps::{PIXMAPS, Pixmaps};
 use super::segment::Segment;
 use super::{Look, lost, refresh};
 use crate::debug;
 use crate::error::VkResult;
-use crate::wsi::target::{Fit, Target};
+use crate::wsi::dma_buf::DmaBuf;
+use crate::wsi::surface::Request;
+use crate::wsi::target::{Fit, Picture, Takes, Target};
 
 /// Most bytes of a PutImage request: between two of them, other clients have their turn.
 const MOST_AT_ONCE: usize = 1 << 18;
@@ -32,7 +36,14 @@ pub(in crate::wsi) struct XTarget {
     width: u16,
     height: u16,
     period: Duration,
-    segment: Mutex<Option<Segment>>,
+    pixels: Pixels,
+}
+
+/// How pixels come to the server.
+enum Pixels {
+    DmaBufs(Pixmaps),
+    Memory(Mutex<Segment>),
+    Requests,
 }
 
 impl XTarget {
@@ -42,7 +53,7 @@ impl XTarget {
         connection: &Arc<XCBConnection>,
         window: u32,
         look: &Look,
-        extent: vk::Extent2D,
+        request: &Request,
     ) -> VkResult<XTarget> {
         let size = |size: u32| {
             u16::try_from(size).map_err(|_| {
@@ -52,7 +63,7 @@ impl XTarget {
                 vk::Result::ERROR_INITIALIZATION_FAILED
             })
         };
-        let (width, height) = (size(extent.width)?, size(extent.height)?);
+        let (width, height) = (size(request.extent.width)?, size(request.extent.height)?);
         let context = connection.generate_id().map_err(|error| {
             debug::error(&format_args!("the X connection: {error}"));
             vk::Result::ERROR_SURFACE_LOST_KHR
@@ -63,6 +74,14 @@ impl XTarget {
         let made = made.map_err(ReplyError::from).and_then(|it| it.check());
         made.map_err(lost("CreateGC"))?;
         let bytes = 4 * usize::from(width) * usize::from(height);
+        let pixmaps = || Pixmaps::new(connection, window, look.depth);
+        let pixels = match request.shares.then(pixmaps).flatten() {
+            Some(pixmaps) => Pixels::DmaBufs(pixmaps),
+            None => match Segment::new(connection, bytes) {
+                Some(segment) => Pixels::Memory(Mutex::new(segment)),
+                None => Pixels::Requests,
+            },
+        };
         Ok(XTarget {
             connection: connection.clone(),
             window,
@@ -71,12 +90,12 @@ impl XTarget {
             width,
             height,
             period: refresh::period(connection, look.root),
-            segment: Mutex::new(Segment::new(connection, bytes)),
+            pixels,
         })
     }
 
     /// From memory that the server sees. It has read it when an answer to a later request comes.
-    fn share(&self, segment: &mut Segment, rows: &[u8]) -> Result<(), ReplyError> {
+    fn put(&self, segment: &mut Segment, rows: &[u8]) -> Result<(), ReplyError> {
         let to = segment.bytes();
         let count = to.len().min(rows.len());
         to[..count].copy_from_slice(&rows[..count]);
@@ -132,20 +151,43 @@ impl XTarget {
 }
 
 impl Target for XTarget {
-    fn reads_rows(&self) -> bool {
-        true
+    fn takes(&self) -> Takes {
+        match self.pixels {
+            Pixels::DmaBufs(_) => Takes::DmaBufs(PIXMAPS),
+            Pixels::Memory(_) | Pixels::Requests => Takes::Rows,
+        }
+    }
+
+    fn share(&mut self, buffers: &[DmaBuf]) -> VkResult<bool> {
+        match &mut self.pixels {
+            Pixels::DmaBufs(pixmaps) => pixmaps.share(self.width, self.height, buffers),
+            Pixels::Memory(_) | Pixels::Requests => Ok(false),
+        }
+    }
+
+    fn next(&self) -> VkResult<usize> {
+        match &self.pixels {
+            Pixels::DmaBufs(pixmaps) => pixmaps.next(),
+            Pixels::Memory(_) | Pixels::Requests => Ok(0),
+        }
     }
 
     fn refresh_period(&self) -> Option<Duration> {
         Some(self.period)
     }
 
-    fn show(&self, rows: &[u8]) -> VkResult<Fit> {
-        let mut segment = self.segment.lock().unwrap_or_else(PoisonError::into_inner);
+    fn show(&self, picture: Picture<'_>) -> VkResult<Fit> {
         let geometry = self.connection.get_geometry(self.window);
-        match &mut *segment {
-            Some(segment) => self.share(segment, rows).map_err(lost("ShmPutImage"))?,
-            None => self.send(rows).map_err(lost("PutImage"))?,
+        match (&self.pixels, picture) {
+            (Pixels::DmaBufs(pixmaps), Picture::DmaBuf(index)) => {
+                pixmaps.show(index).map_err(lost("PresentPixmap"))?;
+            }
+            (Pixels::Memory(segment), Picture::Rows(rows)) => {
+                let mut segment = segment.lock().unwrap_or_else(PoisonError::into_inner);
+                self.put(&mut segment, rows).map_err(lost("ShmPutImage"))?;
+            }
+            (_, Picture::Rows(rows)) => self.send(rows).map_err(lost("PutImage"))?,
+            (_, Picture::DmaBuf(_)) => {}
         }
         let geometry = geometry.map_err(ReplyError::from).and_then(|it| it.reply());
         let geometry = geometry.map_err(lost("GetGeometry"))?;
