@@ -69,7 +69,7 @@ impl Default for GpuConfig {
         GpuConfig {
             threads: 0,
             watchdog: 1 << 30,
-            max_records: 1 << 20,
+            max_records: 1 << 24,
             strict: None,
             partial_renders: None,
             parameter_words: 1 << 26,
