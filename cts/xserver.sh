@@ -7,7 +7,8 @@ start_server() {
     local pipe
     pipe=$(mktemp -u)
     mkfifo "$pipe"
-    Xvfb -displayfd 9 -screen 0 800x700x24 9>"$pipe" >"$1" 2>&1 &
+    # Without the option it starts anew after its last client, while which nobody can connect.
+    Xvfb -noreset -displayfd 9 -screen 0 800x700x24 9>"$pipe" >"$1" 2>&1 &
     server=$!
     read -r DISPLAY <"$pipe"
     rm "$pipe"

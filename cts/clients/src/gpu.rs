@@ -13,12 +13,13 @@ use crate::outcome::Skip;
 const VALIDATION_LAYER: &CStr = c"VK_LAYER_KHRONOS_validation";
 
 /// Device extensions that scenarios use where they are offered.
-const EXTENSIONS: [&CStr; 22] = [
+const EXTENSIONS: [&CStr; 23] = [
     ash::ext::multi_draw::NAME,
     ash::khr::push_descriptor::NAME,
     ash::ext::robustness2::NAME,
     ash::khr::external_memory_fd::NAME,
     ash::ext::external_memory_dma_buf::NAME,
+    ash::ext::image_drm_format_modifier::NAME,
     ash::khr::external_semaphore_fd::NAME,
     ash::khr::external_fence_fd::NAME,
     ash::khr::pipeline_library::NAME,

@@ -4,8 +4,10 @@
 //! With several samples a line is a rectangle, unless the cull word's bit 15 makes the primitive cover
 //! pixels whole (graphics, 6.9; INFERRED). Else it covers the pixels whose diamonds it leaves, and so many
 //! of them across as its width says (INFERRED: what Vulkan calls Bresenham lines). What lies between two
-//! pixels is decided as if the line were moved by (-ε, -ε²), as Vulkan says: it belongs to the left one, or
-//! the upper.
+//! pixels across the line belongs to the left one, or the upper, as if the line were moved by (-ε, -ε²). An
+//! end on the edge of a diamond is outside of it, which Vulkan's formula says and moving ends would change:
+//! drivers of the family are conformant, which takes the last pixel of a line that ends on its right corner
+//! (INFERRED: Vulkan's conformance tests, pipeline extended_dynamic_state topology_line).
 
 use super::draw::Rect;
 use super::primitive::{Outline, UNITS};
@@ -105,20 +107,12 @@ pub(super) fn pixels(ends: [[i32; 2]; 2], width: u16, clip: Rect, mut pixel: imp
 }
 
 /// Does the line leave the diamond of the pixel in this column and row? It does when it passes the
-/// column's centre or begins in the diamond, and does not end in it; moved by (-ε, -ε²).
+/// column's centre or begins in the diamond, and does not end in it.
 fn leaves(a: [i64; 2], b: [i64; 2], major: usize, column: i64, row: i64) -> bool {
     let inside = |point: [i64; 2]| {
         let along = point[major] - (column * PIXEL + HALF);
         let across = point[1 - major] - (row * PIXEL + HALF);
-        let [x, y] = match major {
-            0 => [along, across],
-            _ => [across, along],
-        };
-        // On the diamond's edge the move decides: it leads inside from the right.
-        match x.abs() + y.abs() {
-            HALF => x > 0,
-            away => away < HALF,
-        }
+        along.abs() + across.abs() < HALF
     };
     if inside(b) {
         return false;

@@ -356,6 +356,14 @@ impl Inputs<'_> {
         if axes == 2 {
             lower[2] = *layers;
         }
+        // On the edge between two faces the nearest texel is still on the one that the direction has chosen (Vulkan
+        // 1.3, 16.6.2, which hardware conforms to; INFERRED).
+        if !smooth && self.is_seamless() {
+            for lane in 0..LANES {
+                lower[0][lane] = lower[0][lane].clamp(0, plane.width as i32 - 1);
+                lower[1][lane] = lower[1][lane].clamp(0, plane.width as i32 - 1);
+            }
+        }
         let n = self.components();
         let mut slices = [[Lanes::ZERO; 4]; 2];
         // Texels whose weight is 0 in all lanes are left out.

@@ -232,6 +232,7 @@ pub static COMMANDS: &[Command] = {
         command("vkGetImageMemoryRequirements2", Device, V1_1, erase::<vk::PFN_vkGetImageMemoryRequirements2>(image::get_image_memory_requirements2)),
         command("vkGetImageSparseMemoryRequirements", Device, V1_0, erase::<vk::PFN_vkGetImageSparseMemoryRequirements>(graphics::get_image_sparse_memory_requirements)),
         command("vkGetImageSparseMemoryRequirements2", Device, V1_1, erase::<vk::PFN_vkGetImageSparseMemoryRequirements2>(graphics::get_image_sparse_memory_requirements2)),
+        command("vkGetImageDrmFormatModifierPropertiesEXT", Device, &[extension("VK_EXT_image_drm_format_modifier")], erase::<vk::PFN_vkGetImageDrmFormatModifierPropertiesEXT>(image::modifier::get_image_drm_format_modifier_properties)),
         command("vkGetImageSubresourceLayout", Device, V1_0, erase::<vk::PFN_vkGetImageSubresourceLayout>(image::get_image_subresource_layout)),
         command("vkGetDeviceImageMemoryRequirements", Device, V1_3, erase::<vk::PFN_vkGetDeviceImageMemoryRequirements>(image::get_device_image_memory_requirements)),
         command("vkGetDeviceImageSparseMemoryRequirements", Device, V1_3, erase::<vk::PFN_vkGetDeviceImageSparseMemoryRequirements>(graphics::get_device_image_sparse_memory_requirements)),

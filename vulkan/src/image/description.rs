@@ -9,6 +9,7 @@ use arrayvec::ArrayVec;
 use ash::vk;
 
 use super::format;
+use super::modifier::{self, Rows};
 
 /// Flags of images that mean something here, or nothing anywhere.
 const FLAGS: vk::ImageCreateFlags = vk::ImageCreateFlags::from_raw(
@@ -31,6 +32,8 @@ pub(crate) struct Description {
     pub(crate) tiling: vk::ImageTiling,
     pub(crate) usage: vk::ImageUsageFlags,
     pub(crate) flags: vk::ImageCreateFlags,
+    /// Where the rows of a linear one are, unless they are where the driver wants them.
+    pub(crate) rows: Option<Rows>,
 }
 
 /// An image of the hardware that is part of one of Vulkan's.
@@ -85,8 +88,8 @@ impl Most {
 }
 
 impl Description {
-    /// Of a creation structure.
-    pub(crate) fn of(info: &vk::ImageCreateInfo<'_>) -> Description {
+    /// Of a creation structure. The only modifier is the linear one.
+    pub(crate) fn of(info: &vk::ImageCreateInfo<'_>, rows: Option<Rows>) -> Description {
         Description {
             kind: info.image_type,
             format: info.format,
@@ -94,9 +97,13 @@ impl Description {
             levels: info.mip_levels,
             layers: info.array_layers,
             samples: info.samples,
-            tiling: info.tiling,
+            tiling: match modifier::is_tiling(info.tiling) {
+                true => vk::ImageTiling::LINEAR,
+                false => info.tiling,
+            },
             usage: info.usage,
             flags: info.flags,
+            rows,
         }
     }
 
@@ -121,7 +128,8 @@ impl Description {
         let mut end = 0_u64;
         for format in format::planes(self.format) {
             let memory = self.memory(format)?;
-            let offset = end.next_multiple_of(PAGE);
+            let own = end.next_multiple_of(PAGE);
+            let offset = self.rows.map_or(own, |rows| rows.offset);
             end = offset + memory.size();
             planes.push(Plane {
                 format,
@@ -188,7 +196,10 @@ impl Description {
         let refused = |error: agx_hw::Error| error.to_string();
         let [width, height, depth] = self.extent;
         if self.is_linear() {
-            let stride = Linear::default_stride(width, element).ok_or("rows too long")?;
+            let stride = match self.rows {
+                Some(rows) => rows.stride,
+                None => Linear::default_stride(width, element).ok_or("rows too long")?,
+            };
             let linear = Linear::new(width, height, element, stride).map_err(refused)?;
             return Ok(Memory::Linear(linear));
         }
@@ -252,6 +263,7 @@ mod tests {
                 tiling: vk::ImageTiling::OPTIMAL,
                 usage,
                 flags: vk::ImageCreateFlags::empty(),
+                rows: None,
             }
             .planes()
             .unwrap();

@@ -8,6 +8,7 @@
 pub(crate) mod description;
 pub(crate) mod descriptor;
 pub(crate) mod format;
+pub(crate) mod modifier;
 pub(crate) mod pack;
 mod view;
 
@@ -40,12 +41,21 @@ impl Object for Image {
 
 impl Image {
     /// # Errors
-    /// [`vk::Result::ERROR_FORMAT_NOT_SUPPORTED`] for what there cannot be, with a message.
-    fn new(info: &vk::ImageCreateInfo<'_>) -> VkResult<Image> {
-        let description = Description::of(info);
+    /// [`vk::Result::ERROR_FORMAT_NOT_SUPPORTED`] for what there cannot be, with a message, and what
+    /// [`modifier::rows`] says.
+    ///
+    /// # Safety
+    /// The structure is valid.
+    unsafe fn new(info: &vk::ImageCreateInfo<'_>) -> VkResult<Image> {
+        // SAFETY: the caller's promise.
+        let rows = unsafe { modifier::rows(info)? };
+        let description = Description::of(info, rows);
         let planes = description.planes().map_err(|why| {
             debug::error(&format_args!("vkCreateImage: {why}"));
-            vk::Result::ERROR_FORMAT_NOT_SUPPORTED
+            match rows {
+                Some(_) => vk::Result::ERROR_INVALID_DRM_FORMAT_MODIFIER_PLANE_LAYOUT_EXT,
+                None => vk::Result::ERROR_FORMAT_NOT_SUPPORTED,
+            }
         })?;
         let size = planes
             .last()
@@ -61,6 +71,10 @@ impl Image {
     /// The plane that has an aspect: the depth where two are asked for.
     pub(crate) fn plane(&self, aspect: vk::ImageAspectFlags) -> Option<&Plane> {
         let own = format::aspects(self.description.format);
+        // The memory plane of an image with a DRM format modifier.
+        if aspect == vk::ImageAspectFlags::MEMORY_PLANE_0_EXT {
+            return self.planes.first();
+        }
         let asked = aspect & own;
         if asked.is_empty() {
             return None;

@@ -7,7 +7,7 @@ use ash::vk;
 use super::external;
 use crate::entry;
 use crate::error::VkResult;
-use crate::image::{Description, Most, format, pack};
+use crate::image::{Description, Most, format, modifier, pack};
 
 type Features = vk::FormatFeatureFlags2;
 
@@ -94,6 +94,50 @@ fn properties3(format: vk::Format) -> vk::FormatProperties3<'static> {
         .buffer_features(buffer_features(format))
 }
 
+/// Features of images of a format that have the only DRM format modifier, if there are such: colours alone.
+fn modifier_features(format: vk::Format) -> Option<Features> {
+    let features = image_features(format, vk::ImageTiling::LINEAR);
+    let colour = format::aspects(format) == vk::ImageAspectFlags::COLOR;
+    (colour && !features.is_empty()).then_some(features)
+}
+
+/// Writes the list of modifiers of a format, if `link` is one of either kind.
+///
+/// # Safety
+/// The structure is valid.
+unsafe fn put_modifiers(link: *mut vk::BaseOutStructure<'static>, format: vk::Format) {
+    type Old<'a> = vk::DrmFormatModifierPropertiesListEXT<'a>;
+    type New<'a> = vk::DrmFormatModifierPropertiesList2EXT<'a>;
+    let modifiers = modifier_features(format).into_iter();
+    // SAFETY: links have the type that they name; the caller's promise.
+    // A list that is too short is the application's choice here: no command returns anything.
+    let _ = unsafe {
+        match (*link).s_type {
+            <Old<'_> as vk::TaggedStructure>::STRUCTURE_TYPE => {
+                let list = &mut *link.cast::<Old<'_>>();
+                let count = &raw mut list.drm_format_modifier_count;
+                let made = modifiers.map(|features| vk::DrmFormatModifierPropertiesEXT {
+                    drm_format_modifier: modifier::LINEAR,
+                    drm_format_modifier_plane_count: 1,
+                    drm_format_modifier_tiling_features: old(features),
+                });
+                entry::enumerate(made, count, list.p_drm_format_modifier_properties)
+            }
+            <New<'_> as vk::TaggedStructure>::STRUCTURE_TYPE => {
+                let list = &mut *link.cast::<New<'_>>();
+                let count = &raw mut list.drm_format_modifier_count;
+                let made = modifiers.map(|features| vk::DrmFormatModifierProperties2EXT {
+                    drm_format_modifier: modifier::LINEAR,
+                    drm_format_modifier_plane_count: 1,
+                    drm_format_modifier_tiling_features: features,
+                });
+                entry::enumerate(made, count, list.p_drm_format_modifier_properties)
+            }
+            _ => Ok(()),
+        }
+    };
+}
+
 /// vkGetPhysicalDeviceFormatProperties.
 pub(crate) unsafe extern "system" fn get_format(
     _physical: vk::PhysicalDevice,
@@ -125,7 +169,7 @@ pub(crate) unsafe extern "system" fn get_format2(
                     vk::StructureType::FORMAT_PROPERTIES_3 => {
                         entry::put(link, properties3(format));
                     }
-                    _ => {}
+                    _ => put_modifiers(link, format),
                 }
             }
         }
@@ -222,6 +266,7 @@ impl Question {
             tiling: self.tiling,
             usage: self.usage,
             flags: self.flags,
+            rows: None,
         };
         if smallest.planes().is_err() {
             return none;
@@ -268,6 +313,18 @@ pub(crate) unsafe extern "system" fn get_image_format(
     })
 }
 
+/// Whether a question is about a modifier that the format has.
+///
+/// # Safety
+/// The structure is valid.
+unsafe fn is_offered(info: &vk::PhysicalDeviceImageFormatInfo2<'_>) -> bool {
+    type Asked<'a> = vk::PhysicalDeviceImageDrmFormatModifierInfoEXT<'a>;
+    // SAFETY: the caller's promise.
+    let asked = unsafe { entry::find::<Asked<'_>>(info.p_next) };
+    let linear = asked.is_some_and(|asked| asked.drm_format_modifier == modifier::LINEAR);
+    linear && info.ty == vk::ImageType::TYPE_2D && modifier_features(info.format).is_some()
+}
+
 /// vkGetPhysicalDeviceImageFormatProperties2.
 pub(crate) unsafe extern "system" fn get_image_format2(
     _physical: vk::PhysicalDevice,
@@ -289,11 +346,18 @@ pub(crate) unsafe extern "system" fn get_image_format2(
         let question = Question {
             format: info.format,
             kind: info.ty,
-            tiling: info.tiling,
+            tiling: match modifier::is_tiling(info.tiling) {
+                true => vk::ImageTiling::LINEAR,
+                false => info.tiling,
+            },
             usage: info.usage,
             flags: info.flags,
         };
         let mut answer = question.answer();
+        // SAFETY: as above.
+        if modifier::is_tiling(info.tiling) && !unsafe { is_offered(info) } {
+            answer = Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED);
+        }
         if !external::MEMORY_HANDLES.contains(handle) {
             // An answer, not a fault: programs ask about every kind of handle.
             answer = Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED);

@@ -8,6 +8,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::surface::Request;
+pub(super) use crate::image::modifier::LINEAR;
 
 /// A buffer of rows of pixels.
 pub(super) struct DmaBuf {
@@ -15,9 +16,6 @@ pub(super) struct DmaBuf {
     /// Bytes from row to row.
     pub(super) stride: u32,
 }
-
-/// `DRM_FORMAT_MOD_LINEAR` (drm_fourcc.h): rows of pixels, one after the other.
-pub(super) const LINEAR: u64 = 0;
 
 /// Bytes in the order of their addresses are alpha's last; `DRM_FORMAT_*` (drm_fourcc.h) counts from
 /// the most significant bits of a little-endian word.

@@ -263,8 +263,15 @@ sampling_of(nir_builder *b, nir_tex_instr *tex, const struct sources *src, struc
    return s;
 }
 
+/*
+ * The nearest texel of a cube whose faces are together is on the face, even where the coordinate is on its edge: an array
+ * of faces would wrap there as the sampler says. The unit takes the texel below the coordinate (images, 10, step 5), which this
+ * one is within the last texel of, at the largest size as at any smaller.
+ */
+#define LAST_ON_FACE (1.0f - 0x1p-15f)
+
 /* A sample of a cube array: by the unit if its sampler takes the nearest texel or keeps faces apart, so that neighbours of
- * a face are not needed. */
+ * a face are not needed. Integers are never filtered. */
 static nir_def *
 cube_array(nir_builder *b, const struct sampling *s, nir_def *const w[4], nir_def *lod)
 {
@@ -272,11 +279,22 @@ cube_array(nir_builder *b, const struct sampling *s, nir_def *const w[4], nir_de
    nir_def *record = apple9_load_descriptor(b, f->sampler, 0, 2);
    nir_def *linear = nir_ine_imm(b, nir_iand_imm(b, nir_channel(b, record, 0), SAMPLER_LINEAR), 0);
    nir_def *seams = nir_ige_imm(b, nir_channel(b, record, 1), 0);
-   nir_if *nif = nir_push_if(b, nir_iand(b, linear, seams));
-   nir_def *filtered = apple9_filter(b, f, lod);
-   nir_push_else(b, nif);
+   nir_def *filtered = NULL;
+   nir_if *nif = NULL;
+   if (!f->is_integer) {
+      nif = nir_push_if(b, nir_iand(b, linear, seams));
+      filtered = apple9_filter(b, f, lod);
+      nir_push_else(b, nif);
+   }
    uint32_t flags = APPLE9_2D_ARRAY_LOD | (f->reference ? APPLE9_COMPARE : APPLE9_KIND_SAMPLE);
-   nir_def *nearest = apple9_texture(b, flags, w, NULL, f->texture, f->sampler);
+   nir_def *on_face[4] = { [2] = w[2], [3] = w[3] };
+   for (unsigned i = 0; i < 2; i++) {
+      nir_def *within = nir_fmin(b, nir_fmax(b, w[i], nir_imm_float(b, 0.0f)), nir_imm_float(b, LAST_ON_FACE));
+      on_face[i] = nir_bcsel(b, seams, within, w[i]);
+   }
+   nir_def *nearest = apple9_texture(b, flags, on_face, NULL, f->texture, f->sampler);
+   if (!nif)
+      return nearest;
    nir_pop_if(b, nif);
    return nir_if_phi(b, filtered, nearest);
 }
@@ -337,7 +355,7 @@ sample(nir_builder *b, nir_tex_instr *tex, const struct sources *src, struct app
                      pack_lod(b, lod) };
    if (s.layer)
       w[3] = nir_ior(b, w[3], s.layer);
-   if (dim == GLSL_SAMPLER_DIM_CUBE && tex->is_array && !f->is_integer)
+   if (dim == GLSL_SAMPLER_DIM_CUBE && tex->is_array)
       return cube_array(b, &s, w, lod);
    uint32_t mode = APPLE9_2D_LOD;
    if (tex->is_array)

@@ -31,6 +31,7 @@ mod inputs;
 mod layers;
 mod library;
 mod memory;
+mod modifiers;
 mod occlusion;
 mod passes;
 mod patches;
@@ -94,6 +95,7 @@ pub fn all() -> Vec<Scenario> {
         layers::SCENARIOS,
         library::SCENARIOS,
         memory::SCENARIOS,
+        modifiers::SCENARIOS,
         occlusion::SCENARIOS,
         passes::SCENARIOS,
         patches::SCENARIOS,

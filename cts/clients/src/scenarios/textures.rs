@@ -19,6 +19,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     scenario("textures.filters_cube", filters_cube),
     scenario("textures.filters_arrays", filters_arrays),
     scenario("textures.cubes_apart", cubes_apart),
+    scenario("textures.cube_edges", cube_edges),
     scenario("textures.lods", lods),
     scenario("textures.lods_implicit", lods_implicit),
 ];
@@ -412,6 +413,74 @@ unsafe fn cubes_apart(s: &Scope<'_>) -> anyhow::Result<()> {
                 let exact = filter == vk::Filter::NEAREST;
                 let tolerance = if exact { TEXEL } else { WEIGHTED };
                 check(s, &name, &got, model, tolerance, exact)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Cubes all of one colour: where two or three faces meet there is no other, whatever the sampler says of what lies
+/// outside.
+unsafe fn cube_edges(s: &Scope<'_>) -> anyhow::Result<()> {
+    let texel = [200, 120, 40, 255];
+    let array = Kind {
+        view: vk::ImageViewType::CUBE_ARRAY,
+        layers: 12,
+        // Sizes whose last texel begins at no number of few bits.
+        extent: [5, 5, 1],
+        ..Kind::CUBE
+    };
+    let (unorm, uint) = (vk::Format::R8G8B8A8_UNORM, vk::Format::R8G8B8A8_UINT);
+    for (kind, format, sampler, sample) in [
+        (
+            Kind::CUBE,
+            unorm,
+            "samplerCube",
+            "textureLod(t, c.xyz, 0.0)",
+        ),
+        (array, unorm, "samplerCubeArray", "textureLod(t, c, 0.0)"),
+        (
+            array,
+            uint,
+            "usamplerCubeArray",
+            "vec4(textureLod(t, c, 0.0)) / 255.0",
+        ),
+    ] {
+        let mut model = Model::new(kind.shape(format, 4, 1), 1);
+        let whole = model.shape.all(0);
+        model.put(whole, &texel.repeat(model.shape.size() / 4));
+        let commands = s.commands(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT)?;
+        let none = vk::ImageUsageFlags::empty();
+        let image = s.filled(&model, none, kind.flags(), commands)?;
+        s.finish(commands)?;
+        let view = s.view(image, kind.view, model.shape.aspect)?;
+        let resource = Resource::Texture(view, vk::Sampler::null());
+        let probe = Probe::new(s, &text(sampler, sample), &[resource], 64)?;
+        for mode in MODES {
+            for filter in FILTERS {
+                if format == uint && filter == vk::Filter::LINEAR {
+                    continue;
+                }
+                let sampling = Sampling {
+                    mag: filter,
+                    min: filter,
+                    address: [mode; 3],
+                    ..Sampling::default()
+                };
+                let sampler = s.sampler(&sampling.info())?;
+                // A plane at a time of a lattice, of which many points are on edges and corners.
+                for z in [-4.0, -1.0, 0.125, 4.0] {
+                    let walk = Walk {
+                        base: [-4.0, -4.0, z, 1.0],
+                        dx: [0.125, 0.0, 0.0, 0.0],
+                        dy: [0.0, 0.125, 0.0, 0.0],
+                        more: [0.0; 4],
+                    };
+                    let got = probe.run(&[Resource::Texture(view, sampler)], &walk.bytes())?;
+                    let name = format!("{:?} {format:?} {mode:?} {filter:?} {z}", kind.view);
+                    let model = |_, _| Some(texel.map(|byte| f64::from(byte) / 255.0));
+                    check(s, &name, &got, model, TEXEL, false)?;
+                }
             }
         }
     }
