@@ -219,6 +219,9 @@ fn lines_between_pixels_go_to_the_left_or_up() {
         assert_eq!(plain([[40.0, from], [40.0, to]], 1.0), column(39));
         assert_eq!(plain([[8.0, from], [8.0, to]], 1.0), column(7));
         assert_eq!(plain([[from, 8.0], [to, 8.0]], 1.0), row(7));
+        // An end on the corner of a diamond has left it.
+        assert_eq!(plain([[from, 8.5], [to, 8.5]], 1.0), row(8));
+        assert_eq!(plain([[8.5, from], [8.5, to]], 1.0), column(8));
     }
     // An even number of pixels lies on both sides of a line between pixels, three around one inside.
     let wide = plain([[8.0, 10.0], [8.0, 20.0]], 4.0);
@@ -287,14 +290,8 @@ fn wide_lines() {
         for x in [6, 17, 28] {
             assert_eq!(rows(x), 4, "{x}");
         }
-        // Without antialiasing, ends between columns are in the left one's diamond: the line leaves that
-        // where it begins, and does not where it ends (Vulkan 1.3, 27.7). A rectangle ends where it says.
-        let at_ends = if samples == Samples::One {
-            [4, 0]
-        } else {
-            [0, 4]
-        };
-        assert_eq!([rows(3), rows(29)], at_ends);
+        // An end on the corners of two diamonds is in neither: a line begins and ends where a rectangle does.
+        assert_eq!([rows(3), rows(29)], [0, 4]);
         assert!(scene.at(2, 10, 0).is_none());
         assert!(scene.at(32, 10, 0).is_none());
     }
