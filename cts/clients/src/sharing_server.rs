@@ -393,7 +393,7 @@ impl Session {
     fn fence(&mut self, header: RequestHeader, body: &[u8]) -> anyhow::Result<()> {
         let request = FenceFromFDRequest::try_parse_request_fd(header, body, &mut self.files)?;
         ensure!(request.initially_triggered, "a fence that is not idle");
-        let fence = Fence::new(&OwnedFd::from(request.fence_fd))?;
+        let fence = Fence::new(&request.fence_fd)?;
         self.fences.insert(request.fence, fence);
         Ok(())
     }
@@ -409,7 +409,7 @@ impl Session {
             return self.refuse(&header);
         }
         let mut buffers = request.buffers.into_iter();
-        let file = OwnedFd::from(buffers.next().context("no buffer")?);
+        let file = buffers.next().context("no buffer")?;
         let pixmap = Pixmap {
             file: File::from(file),
             offset: request.offset0.into(),

@@ -23,7 +23,7 @@ pub(crate) struct Surface {
 pub(super) enum Window {
     Headless,
     X11(x11::Window),
-    Wayland(wayland::Window),
+    Wayland(Box<wayland::Window>),
 }
 
 impl Object for Surface {

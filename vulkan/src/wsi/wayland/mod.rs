@@ -127,7 +127,7 @@ pub(crate) unsafe extern "system" fn create_wayland_surface(
         // SAFETY: valid by the specification; the display outlives the surface.
         unsafe {
             let window = Window::new((*info).display, (*info).surface)?;
-            let made = Surface::new(surface::Window::Wayland(window));
+            let made = Surface::new(surface::Window::Wayland(Box::new(window)));
             surface::create(instance, made, allocator, surface)
         }
     })
