@@ -30,6 +30,8 @@ bitflags::bitflags! {
         const SYNC = 1 << 7;
         /// Neither read nor write the shader cache on disk.
         const NOCACHE = 1 << 8;
+        /// Render each subpass by itself.
+        const NOMERGE = 1 << 9;
     }
 }
 
@@ -44,6 +46,7 @@ const NAMES: &[(&str, Flags)] = &[
     ("validate", Flags::VALIDATE),
     ("sync", Flags::SYNC),
     ("nocache", Flags::NOCACHE),
+    ("nomerge", Flags::NOMERGE),
 ];
 
 static FLAGS: LazyLock<Flags> = LazyLock::new(|| {

@@ -245,8 +245,16 @@ impl CommandBuffer {
             debug::error(&"a draw without a graphics pipeline");
             return Err(vk::Result::ERROR_UNKNOWN);
         };
-        if self.drawing.pass.is_none() {
+        let Some(pass) = &self.drawing.pass else {
             debug::error(&"a draw outside of rendering");
+            return Err(vk::Result::ERROR_UNKNOWN);
+        };
+        // Those of the driver are for the attachments as they are in the tile.
+        let is_own = self.drawing.own_constants.is_some();
+        if !is_own && !pipeline.is_for(pass.rendering.merged.as_ref()) {
+            debug::error(
+                &"a pipeline of another render pass, whose subpasses have other attachments",
+            );
             return Err(vk::Result::ERROR_UNKNOWN);
         }
         let [view] = &pipeline.views[..] else {

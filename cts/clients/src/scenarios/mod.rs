@@ -51,6 +51,7 @@ mod shaders;
 mod stages;
 mod states;
 mod stencil;
+mod subpasses;
 mod swapchain;
 mod sync;
 mod texels;
@@ -113,6 +114,7 @@ pub fn all() -> Vec<Scenario> {
         stages::SCENARIOS,
         states::SCENARIOS,
         stencil::SCENARIOS,
+        subpasses::SCENARIOS,
         swapchain::SCENARIOS,
         sync::SCENARIOS,
         texels::SCENARIOS,

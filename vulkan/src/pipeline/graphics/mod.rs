@@ -33,9 +33,9 @@ use agx_hw::vdm::{Primitive, Provoking, Template as Front, VertexState};
 use agx_hw::window::LauncherAddress;
 use arrayvec::ArrayVec;
 use ash::vk;
-use mesa_nir::{FragmentLowering, VertexLowering};
+use mesa_nir::{FragmentLowering, LogicOp, VertexLowering};
 
-use self::blend::{attachments, colour_formats};
+use self::blend::Targets;
 use self::fragment::{Fragment, Tests};
 use self::output::Output;
 use self::parts::Parts;
@@ -58,7 +58,7 @@ use crate::host::HostAllocator;
 use crate::internal::spirv_words;
 use crate::object;
 use crate::program::Program;
-use crate::rendering;
+use crate::rendering::{self, MAX_COLOUR, Merged};
 
 mod blend;
 mod fragment;
@@ -89,6 +89,11 @@ pub(crate) struct GraphicsPipeline {
     pub(crate) bresenham: bool,
     pub(crate) samples: Samples,
     pub(crate) shader_depth: ShaderDepth,
+    /// Fragments leave something of what is below them in attachments.
+    pub(crate) shows_below: bool,
+    /// Where attachments are in the tile, if its subpass is merged with others; nothing if it has no attachments,
+    /// as it rasterises nothing.
+    merged: Option<Option<Box<Merged>>>,
     /// The coefficient table.
     pub(crate) table: Slice,
     /// Bindings of it.
@@ -140,6 +145,11 @@ impl GraphicsPipeline {
         // SAFETY: the caller's promise.
         let parts = unsafe { Parts::of(device, info, info.flags)? };
         GraphicsPipeline::build(search, device.host, &parts, &mut Feedback::default())
+    }
+
+    /// Whether it is for attachments that are at these places in the tile.
+    pub(crate) fn is_for(&self, merged: Option<&Merged>) -> bool {
+        (self.merged.as_ref()).is_none_or(|own| own.as_deref() == merged)
     }
 
     /// Makes one of all its parts.
@@ -218,6 +228,9 @@ impl GraphicsPipeline {
             depth_clamp: raster.depth_clamp,
             provoking: raster.provoking,
             bresenham: raster.bresenham,
+            shows_below: stages.shows_below,
+            merged: (parts.output.as_ref())
+                .map(|output| output.formats.merged.clone().map(Box::new)),
             samples: output.samples,
             shader_depth: match (fragment_info.writes_depth, fragment_info.depth_layout) {
                 (false, _) => ShaderDepth::Unchanged,
@@ -266,6 +279,8 @@ struct Stages<'a> {
     fragment: Module<'a>,
     lowering: FragmentLowering,
     tile: TileLayout,
+    /// Fragments leave something of what is below them.
+    shows_below: bool,
 }
 
 type Found = (Arc<Shader>, Option<Texts>);
@@ -284,11 +299,18 @@ impl<'a> Stages<'a> {
         output: &Output,
     ) -> VkResult<Stages<'a>> {
         let samples = output.samples;
-        let colour = colour_formats(&output.formats)?;
-        let tile = TileLayout::new(&colour, samples).map_err(record)?;
+        let targets = Targets::new(&output.formats, samples)?;
         let given = fragment.and_then(|given| given.module.as_ref());
         let sample_shading = fragment.and_then(|given| given.sample_shading);
+        let attachments = targets.attachments(&output.blend, output.locations.as_deref())?;
+        let writes = given.is_some() && output.logic_op != Some(LogicOp::NoOp);
+        let written = if writes {
+            attachments
+        } else {
+            [None; MAX_COLOUR]
+        };
         Ok(Stages {
+            shows_below: targets.shows_below(&written),
             vertex: Source {
                 module: &pre.vertex,
                 lowering: Lowering::Vertex(VertexLowering {
@@ -307,12 +329,8 @@ impl<'a> Stages<'a> {
                 robust: given.is_some_and(|module| module.robust),
                 custom_border_colors: given.is_some_and(|module| module.custom_border_colors),
                 samples: samples.count() as u8,
-                attachments: attachments(
-                    &colour,
-                    &tile,
-                    &output.blend,
-                    output.locations.as_deref(),
-                )?,
+                attachments,
+                inputs: targets.inputs()?,
                 sample_shading: sample_shading
                     .is_some_and(|least| least * samples.count() as f32 > 1.0),
                 alpha_to_coverage: output.alpha_to_coverage,
@@ -321,7 +339,7 @@ impl<'a> Stages<'a> {
                 logic_op: output.logic_op,
                 ..FragmentLowering::default()
             },
-            tile,
+            tile: targets.tile,
         })
     }
 

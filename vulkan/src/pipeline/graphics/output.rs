@@ -178,6 +178,7 @@ unsafe fn formats(info: &vk::GraphicsPipelineCreateInfo<'_>) -> AttachmentFormat
             depth: rendering.depth_attachment_format,
             stencil: rendering.stencil_attachment_format,
             view_mask: rendering.view_mask,
+            merged: None,
         }
     }
 }
