@@ -241,7 +241,7 @@ impl CommandBuffer {
         if self.drawing.is_ready(&parameters) {
             return self.write_draw(vertices);
         }
-        let Some(pipeline) = self.drawing.graphics() else {
+        let Some(mut pipeline) = self.drawing.graphics() else {
             debug::error(&"a draw without a graphics pipeline");
             return Err(vk::Result::ERROR_UNKNOWN);
         };
@@ -251,11 +251,11 @@ impl CommandBuffer {
         };
         // Those of the driver are for the attachments as they are in the tile.
         let is_own = self.drawing.own_constants.is_some();
-        if !is_own && !pipeline.is_for(pass.rendering.merged.as_ref()) {
-            debug::error(
-                &"a pipeline of another render pass, whose subpasses have other attachments",
-            );
-            return Err(vk::Result::ERROR_UNKNOWN);
+        let merged = pass.rendering.merged.as_ref();
+        if !is_own && !pipeline.is_for(merged) {
+            let other = pipeline.elsewhere(self.device(), merged)?;
+            // SAFETY: it lives as long as the pipeline that is bound.
+            pipeline = unsafe { other.as_ref() };
         }
         let [view] = &pipeline.views[..] else {
             for view in &pipeline.views {

@@ -88,8 +88,9 @@ impl CommandBuffer {
         for target in views {
             let view = target.view();
             let extent = view.extent();
+            // Of several sizes the largest, of which the area is a part then: all of a tile is stored.
             size = Some(size.map_or(extent, |size| {
-                [size[0].min(extent[0]), size[1].min(extent[1])]
+                [size[0].max(extent[0]), size[1].max(extent[1])]
             }));
             samples =
                 description::samples(view.image().description.samples).unwrap_or(Samples::One);
@@ -377,8 +378,8 @@ impl CommandBuffer {
                 render.flags |= RenderFlags::PROCESS_EMPTY_TILES;
             }
         }
-        if rendering.depth.is_some() || rendering.stencil.is_some() {
-            let [width, height] = pass.size.map(u32::from);
+        if let Some(target) = rendering.depth.as_ref().or(rendering.stencil.as_ref()) {
+            let [width, height] = target.view().extent();
             render.isp_zls_pixels = pass::pixels(width, height).map_err(record)?;
             render.zls_ctrl = agx_uapi::abi::ZlsControl::from_bits_retain(control.pack());
         }

@@ -5,14 +5,13 @@
 use anyhow::ensure;
 use ash::vk;
 
-use super::feedback::dependency;
-use super::pictures::{BLUE, FLAT, GREEN, ONE, RED, RGBA8, SIDE, area, floats, quads, varied};
+use self::plan::{FOUR, GREY, Part, Pass, Plan, Sub, local};
+use super::pictures::{BLUE, FLAT, GREEN, RED, RGBA8, SIDE, area, floats, quads, varied};
 use super::scenario;
-use crate::image::Shape;
-use crate::picture::{Attachment, Draw, Target};
-use crate::resources::{Layout, Resource};
 use crate::scenario::Scenario;
 use crate::scope::Scope;
+
+mod plan;
 
 pub(super) const SCENARIOS: &[Scenario] = &[
     scenario("subpasses.deferred", deferred),
@@ -28,403 +27,11 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     scenario("subpasses.barriers", barriers),
     scenario("subpasses.blending", blending),
     scenario("subpasses.libraries", libraries),
+    scenario("subpasses.imageless", imageless),
+    scenario("subpasses.compatible", compatible),
 ];
 
-const GRAPHICS: vk::PipelineBindPoint = vk::PipelineBindPoint::GRAPHICS;
-const GENERAL: vk::ImageLayout = vk::ImageLayout::GENERAL;
-const FOUR: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_4;
-const GREY: [f32; 4] = [0.25, 0.5, 0.75, 1.0];
-const DEPTH: vk::Format = vk::Format::D32_SFLOAT_S8_UINT;
-
-/// An attachment of a pass.
-#[derive(Clone, Copy)]
-struct Part {
-    format: vk::Format,
-    /// Of a pixel.
-    bytes: u32,
-    samples: vk::SampleCountFlags,
-    clear: vk::ClearValue,
-    load: vk::AttachmentLoadOp,
-    /// Whether anybody looks at it behind the pass.
-    is_kept: bool,
-}
-
-impl Part {
-    const fn new(format: vk::Format, bytes: u32, clear: [f32; 4]) -> Part {
-        Part {
-            format,
-            bytes,
-            samples: ONE,
-            clear: vk::ClearValue {
-                color: floats(clear),
-            },
-            load: vk::AttachmentLoadOp::CLEAR,
-            is_kept: true,
-        }
-    }
-
-    /// One of halves, which hold sums and products of the numbers here exactly.
-    const fn half(clear: [f32; 4]) -> Part {
-        Part::new(vk::Format::R16G16B16A16_SFLOAT, 8, clear)
-    }
-
-    /// Depth and stencil.
-    const fn deep() -> Part {
-        Part {
-            clear: vk::ClearValue {
-                depth_stencil: vk::ClearDepthStencilValue {
-                    depth: 1.0,
-                    stencil: 3,
-                },
-            },
-            ..Part::new(DEPTH, 4, [0.0; 4])
-        }
-    }
-
-    /// One that is only of the pass.
-    const fn lost(self) -> Part {
-        Part {
-            is_kept: false,
-            ..self
-        }
-    }
-
-    const fn samples(self, samples: vk::SampleCountFlags) -> Part {
-        Part { samples, ..self }
-    }
-
-    fn is_deep(&self) -> bool {
-        self.format == DEPTH
-    }
-}
-
-/// A subpass, by numbers of attachments.
-#[derive(Clone, Default)]
-struct Sub {
-    inputs: Vec<u32>,
-    colour: Vec<u32>,
-    resolve: Vec<u32>,
-    depth: Option<u32>,
-    /// Draws read what others of the same subpass wrote, behind barriers.
-    is_loop: bool,
-}
-
-impl Sub {
-    fn new(inputs: &[u32], colour: &[u32]) -> Sub {
-        Sub {
-            inputs: inputs.to_vec(),
-            colour: colour.to_vec(),
-            ..Sub::default()
-        }
-    }
-
-    fn deep(self, depth: u32) -> Sub {
-        Sub {
-            depth: Some(depth),
-            ..self
-        }
-    }
-}
-
-/// What a pass is made of.
-#[derive(Clone)]
-struct Plan {
-    parts: Vec<Part>,
-    subs: Vec<Sub>,
-    layers: u32,
-    view_mask: u32,
-    area: vk::Rect2D,
-}
-
-impl Plan {
-    fn new(parts: &[Part], subs: &[Sub]) -> Plan {
-        Plan {
-            parts: parts.to_vec(),
-            subs: subs.to_vec(),
-            layers: 1,
-            view_mask: 0,
-            area: area(0, 0, SIDE, SIDE),
-        }
-    }
-}
-
-/// A dependency of a subpass on what others did at the same pixels.
-fn local(from: u32, to: u32) -> vk::SubpassDependency {
-    use vk::{AccessFlags as A, PipelineStageFlags as S};
-    let tests = S::EARLY_FRAGMENT_TESTS | S::LATE_FRAGMENT_TESTS;
-    let written = A::COLOR_ATTACHMENT_WRITE | A::DEPTH_STENCIL_ATTACHMENT_WRITE;
-    let read = A::COLOR_ATTACHMENT_READ | A::DEPTH_STENCIL_ATTACHMENT_READ;
-    vk::SubpassDependency {
-        src_subpass: from,
-        dst_subpass: to,
-        src_stage_mask: S::COLOR_ATTACHMENT_OUTPUT | tests,
-        dst_stage_mask: S::FRAGMENT_SHADER | S::COLOR_ATTACHMENT_OUTPUT | tests,
-        src_access_mask: written,
-        dst_access_mask: written | read | A::INPUT_ATTACHMENT_READ,
-        dependency_flags: vk::DependencyFlags::BY_REGION,
-    }
-}
-
-/// A pass that is recorded.
-struct Pass<'s, 'g> {
-    s: &'s Scope<'g>,
-    plan: Plan,
-    commands: vk::CommandBuffer,
-    handle: vk::RenderPass,
-    framebuffer: vk::Framebuffer,
-    images: Vec<Attachment>,
-}
-
-impl<'s, 'g> Pass<'s, 'g> {
-    unsafe fn new(s: &'s Scope<'g>, plan: &Plan, is_local: bool) -> anyhow::Result<Self> {
-        let commands = s.commands(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT)?;
-        let mut images = Vec::new();
-        for part in &plan.parts {
-            images.push(image(s, plan, part, commands)?);
-        }
-        let handle = render_pass(s, plan, is_local)?;
-        let views: Vec<_> = images.iter().map(|image| image.view).collect();
-        let layers = if plan.view_mask == 0 { plan.layers } else { 1 };
-        let info = vk::FramebufferCreateInfo::default()
-            .render_pass(handle)
-            .attachments(&views)
-            .width(SIDE)
-            .height(SIDE)
-            .layers(layers);
-        let framebuffer = s.device().create_framebuffer(&info, None)?;
-        s.at_end(move |device| device.destroy_framebuffer(framebuffer, None));
-        Ok(Pass {
-            s,
-            plan: plan.clone(),
-            commands,
-            handle,
-            framebuffer,
-            images,
-        })
-    }
-
-    /// A pipeline for a subpass that draws rectangles, and whose fragment shader has its inputs as bindings.
-    unsafe fn draw<'a>(
-        &self,
-        subpass: u32,
-        vertex: &'a str,
-        fragment: &'a str,
-    ) -> anyhow::Result<(Draw<'a>, Option<(Layout, vk::DescriptorSet)>)> {
-        let sub = &self.plan.subs[subpass as usize];
-        let at = |number: &u32| self.images[*number as usize];
-        let used = |number: &&u32| **number != vk::ATTACHMENT_UNUSED;
-        let any = (sub.colour.iter().filter(used).chain(&sub.depth)).next();
-        let samples = any.map_or(ONE, |number| self.plan.parts[*number as usize].samples);
-        let target = Target {
-            size: [SIDE; 2],
-            samples,
-            colour: sub.colour.iter().filter(used).map(at).collect(),
-            depth: sub.depth.as_ref().map(at),
-        };
-        let mut draw = Draw::new(&target, vertex, fragment);
-        draw.topology = vk::PrimitiveTopology::TRIANGLE_STRIP;
-        draw.pass = Some((self.handle, subpass));
-        draw.scissor = self.plan.area;
-        if draw.blend.len() < sub.colour.len() {
-            draw.blend.resize(sub.colour.len(), draw.blend[0]);
-        }
-        if sub.inputs.is_empty() {
-            return Ok((draw, None));
-        }
-        let inputs: Vec<_> = (sub.inputs.iter())
-            .map(|number| Resource::Input(at(number).view))
-            .collect();
-        let layout = self.s.layout(&inputs, 0)?;
-        let set = self.s.resources(layout, &inputs)?;
-        draw.layout = layout.pipeline;
-        Ok((draw, Some((layout, set))))
-    }
-
-    unsafe fn begin(&self, contents: vk::SubpassContents) {
-        let clears: Vec<_> = self.plan.parts.iter().map(|part| part.clear).collect();
-        let info = vk::RenderPassBeginInfo::default()
-            .render_pass(self.handle)
-            .framebuffer(self.framebuffer)
-            .render_area(self.plan.area)
-            .clear_values(&clears);
-        (self.s.device()).cmd_begin_render_pass(self.commands, &info, contents);
-    }
-
-    unsafe fn next(&self) {
-        let contents = vk::SubpassContents::INLINE;
-        self.s.device().cmd_next_subpass(self.commands, contents);
-    }
-
-    /// Binds a pipeline with its inputs and draws so many rectangles.
-    unsafe fn run(
-        &self,
-        commands: vk::CommandBuffer,
-        (draw, inputs): &(Draw<'_>, Option<(Layout, vk::DescriptorSet)>),
-        count: u32,
-    ) -> anyhow::Result<()> {
-        let pipeline = self.s.graphics(draw)?;
-        self.run_with(commands, pipeline, *inputs, count);
-        Ok(())
-    }
-
-    unsafe fn run_with(
-        &self,
-        commands: vk::CommandBuffer,
-        pipeline: vk::Pipeline,
-        inputs: Option<(Layout, vk::DescriptorSet)>,
-        count: u32,
-    ) {
-        let device = self.s.device();
-        device.cmd_bind_pipeline(commands, GRAPHICS, pipeline);
-        if let Some((layout, set)) = inputs {
-            device.cmd_bind_descriptor_sets(commands, GRAPHICS, layout.pipeline, 0, &[set], &[]);
-        }
-        device.cmd_draw(commands, 4, count, 0, 0);
-    }
-
-    /// Ends the pass and gives what is kept, by attachment.
-    unsafe fn end(&self) -> anyhow::Result<Vec<Vec<u8>>> {
-        self.s.device().cmd_end_render_pass(self.commands);
-        let mut back = Vec::new();
-        for (part, attachment) in self.plan.parts.iter().zip(&self.images) {
-            if !part.is_kept || part.samples != ONE {
-                continue;
-            }
-            let mut image = attachment.image;
-            if part.is_deep() {
-                image.shape.aspect = vk::ImageAspectFlags::DEPTH;
-            }
-            back.push(self.s.read_back(self.commands, image)?);
-        }
-        self.s.finish(self.commands)?;
-        Ok(back.iter().map(crate::scope::Buffer::bytes).collect())
-    }
-}
-
-unsafe fn image(
-    s: &Scope<'_>,
-    plan: &Plan,
-    part: &Part,
-    commands: vk::CommandBuffer,
-) -> anyhow::Result<Attachment> {
-    use vk::ImageUsageFlags as U;
-    let mut shape = Shape::flat(part.format, part.bytes, SIDE, SIDE).stacked(1, plan.layers);
-    let mut usage = U::INPUT_ATTACHMENT;
-    usage |= match part.is_deep() {
-        true => U::DEPTH_STENCIL_ATTACHMENT,
-        false => U::COLOR_ATTACHMENT,
-    };
-    if part.is_deep() {
-        shape.aspect = vk::ImageAspectFlags::DEPTH | vk::ImageAspectFlags::STENCIL;
-    }
-    usage |= match part.is_kept {
-        true => U::TRANSFER_SRC | U::TRANSFER_DST,
-        false => U::TRANSIENT_ATTACHMENT,
-    };
-    let empty = vk::ImageCreateFlags::empty();
-    let image = s.image_with(shape, part.samples, usage, empty, commands)?;
-    if part.load == vk::AttachmentLoadOp::LOAD {
-        let (before, range) = (part.clear.color, image.range());
-        let device = s.device();
-        device.cmd_clear_color_image(commands, image.handle, GENERAL, &before, &[range]);
-        s.barrier(commands);
-    }
-    let kind = match plan.layers {
-        1 => vk::ImageViewType::TYPE_2D,
-        _ => vk::ImageViewType::TYPE_2D_ARRAY,
-    };
-    Ok(Attachment {
-        image,
-        view: s.view(image, kind, shape.aspect)?,
-        clear: part.clear,
-    })
-}
-
-unsafe fn render_pass(
-    s: &Scope<'_>,
-    plan: &Plan,
-    is_local: bool,
-) -> anyhow::Result<vk::RenderPass> {
-    let attachments: Vec<_> = plan
-        .parts
-        .iter()
-        .map(|part| {
-            let store = match part.is_kept {
-                true => vk::AttachmentStoreOp::STORE,
-                false => vk::AttachmentStoreOp::DONT_CARE,
-            };
-            vk::AttachmentDescription::default()
-                .format(part.format)
-                .samples(part.samples)
-                .load_op(part.load)
-                .store_op(store)
-                .stencil_load_op(part.load)
-                .stencil_store_op(store)
-                .initial_layout(GENERAL)
-                .final_layout(GENERAL)
-        })
-        .collect();
-    let reference = |number: &u32| vk::AttachmentReference {
-        attachment: *number,
-        layout: GENERAL,
-    };
-    let references = |numbers: &[u32]| numbers.iter().map(reference).collect::<Vec<_>>();
-    let all: Vec<_> = (plan.subs.iter())
-        .map(|sub| {
-            (
-                references(&sub.inputs),
-                references(&sub.colour),
-                references(&sub.resolve),
-                sub.depth.as_ref().map(reference),
-            )
-        })
-        .collect();
-    let subpasses: Vec<_> = all
-        .iter()
-        .map(|(inputs, colour, resolve, depth)| {
-            let mut description = vk::SubpassDescription::default()
-                .pipeline_bind_point(GRAPHICS)
-                .input_attachments(inputs)
-                .color_attachments(colour);
-            if !resolve.is_empty() {
-                description = description.resolve_attachments(resolve);
-            }
-            if let Some(depth) = depth {
-                description = description.depth_stencil_attachment(depth);
-            }
-            description
-        })
-        .collect();
-    let last = plan.subs.len() as u32 - 1;
-    let mut dependencies = vec![
-        dependency(vk::SUBPASS_EXTERNAL, 0),
-        dependency(last, vk::SUBPASS_EXTERNAL),
-    ];
-    for to in 0..=last {
-        dependencies.extend((0..to).map(|from| match is_local {
-            true => local(from, to),
-            false => dependency(from, to),
-        }));
-        if plan.subs[to as usize].is_loop {
-            dependencies.push(local(to, to));
-        }
-    }
-    let masks = vec![plan.view_mask; plan.subs.len()];
-    let mut multiview = vk::RenderPassMultiviewCreateInfo::default().view_masks(&masks);
-    let mut info = vk::RenderPassCreateInfo::default()
-        .attachments(&attachments)
-        .subpasses(&subpasses)
-        .dependencies(&dependencies);
-    if plan.view_mask != 0 {
-        info = info.push_next(&mut multiview);
-    }
-    let pass = s.device().create_render_pass(&info, None)?;
-    s.at_end(move |device| device.destroy_render_pass(pass, None));
-    Ok(pass)
-}
-
-/// Draws it with dependencies of both kinds, and reports the attachments that are kept. Numbers may be a
-/// little apart where something is computed.
+/// Draws it with dependencies of both kinds, and reports the attachments that are kept.
 unsafe fn each_way(
     s: &Scope<'_>,
     name: &str,
@@ -440,9 +47,9 @@ unsafe fn each_way(
     }
     let apart = all.remove(1);
     let together = all.remove(0);
-    ensure!(!together.is_empty(), "{name}: nothing is kept");
+    let mut drawn = together.iter().map(|bytes| varied(name, bytes, 8));
+    ensure!(drawn.any(|drawn| drawn.is_ok()), "{name}: nothing is drawn");
     for (at, (together, apart)) in together.iter().zip(&apart).enumerate() {
-        varied(&format!("{name} {at}"), together, 8)?;
         s.report
             .expect(&format!("{name} {at}"), together.clone(), apart)?;
     }
@@ -1181,5 +788,54 @@ unsafe fn libraries(s: &Scope<'_>) -> anyhow::Result<()> {
         }
         Ok(())
     })?;
+    Ok(())
+}
+
+/// The framebuffer does not know its views.
+unsafe fn imageless(s: &Scope<'_>) -> anyhow::Result<()> {
+    let parts = [Part::half(GREY).lost(), Part::half(GREEN)];
+    let subs = [Sub::new(&[], &[0]), Sub::new(&[0], &[1])];
+    let plan = Plan {
+        is_imageless: true,
+        ..Plan::new(&parts, &subs)
+    };
+    let (boxes, all) = (boxes(), everywhere([0.75, 1.0, 1.0, 1.0]));
+    each_way(s, "imageless", &plan, |pass| {
+        pass.run(pass.commands, &pass.draw(0, &boxes, FLAT)?, 3)?;
+        pass.next();
+        pass.run(pass.commands, &pass.draw(1, &all, TAKE)?, 1)
+    })?;
+    Ok(())
+}
+
+/// Pipelines are those of another render pass, whose references are to other attachments of the same kinds.
+unsafe fn compatible(s: &Scope<'_>) -> anyhow::Result<()> {
+    let loaded = Part {
+        load: vk::AttachmentLoadOp::LOAD,
+        ..Part::half([0.5, 0.125, 0.25, 0.75])
+    };
+    let parts = [Part::half(GREY), Part::half(GREEN), loaded];
+    let plans = [0, 2].map(|input| {
+        let subs = [Sub::new(&[], &[0]), Sub::new(&[input], &[1])];
+        Plan::new(&parts, &subs)
+    });
+    let (boxes, all) = (boxes(), everywhere([0.75, 1.0, 1.0, 1.0]));
+    for (name, own, other) in [("before", 0, 1), ("outside", 1, 0)] {
+        each_way(s, name, &plans[own], |pass| {
+            // Of which only pipelines are used.
+            let other = Pass::new(s, &plans[other], pass.is_local)?;
+            s.finish(other.commands)?;
+            let draws = [(0, &boxes, FLAT, 3), (1, &all, TAKE, 1)];
+            for (subpass, text, fragment, count) in draws {
+                if subpass > 0 {
+                    pass.next();
+                }
+                let (mut draw, inputs) = pass.draw(subpass, text, fragment)?;
+                draw.pass = Some((other.handle, subpass));
+                pass.run(pass.commands, &(draw, inputs), count)?;
+            }
+            Ok(())
+        })?;
+    }
     Ok(())
 }

@@ -21,7 +21,8 @@
 //! therefore not fast, and is not said to be (`graphicsPipelineLibraryFastLinking`), unless a cache has
 //! the shaders; and every linked pipeline is as good as one that was made whole.
 
-use std::sync::Arc;
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use agx_compiler::binary::{DepthLayout, FragmentInfo, StageInfo, VaryingMode, VertexInfo};
 use agx_hw::coefficient::{Inputs, Interpolation, TABLE_ALIGN, TABLE_SIZE, Table};
@@ -94,6 +95,10 @@ pub(crate) struct GraphicsPipeline {
     /// Where attachments are in the tile, if its subpass is merged with others; nothing if it has no attachments,
     /// as it rasterises nothing.
     merged: Option<Option<Box<Merged>>>,
+    /// What it was made of, if its subpass may be merged with others in compatible render passes.
+    source: Option<Box<Parts<'static>>>,
+    /// The same for attachments at other places.
+    others: Mutex<Vec<Box<GraphicsPipeline>>>,
     /// The coefficient table.
     pub(crate) table: Slice,
     /// Bindings of it.
@@ -150,6 +155,39 @@ impl GraphicsPipeline {
     /// Whether it is for attachments that are at these places in the tile.
     pub(crate) fn is_for(&self, merged: Option<&Merged>) -> bool {
         (self.merged.as_ref()).is_none_or(|own| own.as_deref() == merged)
+    }
+
+    /// The same for attachments at other places, compiled if need be; it lives as long as this one. (Render passes
+    /// are compatible if their references are to attachments of one format and number of samples, whichever these
+    /// are: Vulkan 1.3, 8.2. So other subpasses may be merged, and other inputs be in the tile.)
+    ///
+    /// # Errors
+    /// When there is no memory, or its shaders are not known any more.
+    pub(crate) fn elsewhere(
+        &self,
+        device: &Device,
+        merged: Option<&Merged>,
+    ) -> VkResult<NonNull<GraphicsPipeline>> {
+        let Some(source) = &self.source else {
+            return refuse(
+                &"it is drawn with in a render pass that is not compatible with its own",
+            );
+        };
+        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = others.iter().find(|other| other.is_for(merged)) {
+            return Ok(NonNull::from(&**known));
+        }
+        let mut parts = source.borrow();
+        if let Some(output) = &mut parts.output {
+            output.formats.merged = merged.cloned();
+            output.is_of_several = false;
+        }
+        let search = Search::new(device, None, vk::PipelineCreateFlags::empty());
+        let made = GraphicsPipeline::build(search, device.host, &parts, &mut Feedback::default())?;
+        let made = Box::new(made);
+        let at = NonNull::from(&*made);
+        others.push(made);
+        Ok(at)
     }
 
     /// Makes one of all its parts.
@@ -231,6 +269,8 @@ impl GraphicsPipeline {
             shows_below: stages.shows_below,
             merged: (parts.output.as_ref())
                 .map(|output| output.formats.merged.clone().map(Box::new)),
+            source: (output.is_of_several).then(|| Box::new(parts.borrow().into_owned())),
+            others: Mutex::new(Vec::new()),
             samples: output.samples,
             shader_depth: match (fragment_info.writes_depth, fragment_info.depth_layout) {
                 (false, _) => ShaderDepth::Unchanged,
