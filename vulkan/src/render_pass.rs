@@ -26,8 +26,9 @@ use crate::rendering::{
     AttachmentFormats, MAX_COLOUR, MAX_TILE_INPUTS, Merged, Rendering, Resolve, Target,
 };
 
-use self::merge::{Dependency, Scope};
+use self::dependency::Dependency;
 
+mod dependency;
 mod merge;
 
 /// A render pass.
@@ -408,7 +409,7 @@ impl RenderPass {
                 })?;
             }
             let dependencies = entry::slice(info.p_dependencies, info.dependency_count);
-            this.group(dependencies.iter().map(dependency));
+            this.group(dependencies.iter().map(Dependency::new));
             Ok(this)
         }
     }
@@ -457,7 +458,7 @@ impl RenderPass {
                 })?;
             }
             let dependencies = entry::slice(info.p_dependencies, info.dependency_count);
-            this.group(dependencies.iter().map(|of| dependency2(of)));
+            this.group(dependencies.iter().map(|of| Dependency::new2(of)));
             Ok(this)
         }
     }
@@ -708,54 +709,6 @@ impl RenderPass {
             });
         }
         Some(all)
-    }
-}
-
-/// The flags of version 1.0 are those of the same numbers.
-fn scope(stages: vk::PipelineStageFlags, accesses: vk::AccessFlags) -> Scope {
-    Scope {
-        stages: vk::PipelineStageFlags2::from_raw(stages.as_raw().into()),
-        accesses: vk::AccessFlags2::from_raw(accesses.as_raw().into()),
-    }
-}
-
-fn dependency(of: &vk::SubpassDependency) -> Dependency {
-    Dependency {
-        from: of.src_subpass,
-        to: of.dst_subpass,
-        before: scope(of.src_stage_mask, of.src_access_mask),
-        after: scope(of.dst_stage_mask, of.dst_access_mask),
-        flags: of.dependency_flags,
-    }
-}
-
-/// # Safety
-/// The structure is valid.
-unsafe fn dependency2(of: &vk::SubpassDependency2<'_>) -> Dependency {
-    // SAFETY: the caller's promise.
-    let instead = unsafe { entry::find::<vk::MemoryBarrier2<'_>>(of.p_next) };
-    let (before, after) = match instead {
-        Some(barrier) => (
-            Scope {
-                stages: barrier.src_stage_mask,
-                accesses: barrier.src_access_mask,
-            },
-            Scope {
-                stages: barrier.dst_stage_mask,
-                accesses: barrier.dst_access_mask,
-            },
-        ),
-        None => (
-            scope(of.src_stage_mask, of.src_access_mask),
-            scope(of.dst_stage_mask, of.dst_access_mask),
-        ),
-    };
-    Dependency {
-        from: of.src_subpass,
-        to: of.dst_subpass,
-        before,
-        after,
-        flags: of.dependency_flags,
     }
 }
 

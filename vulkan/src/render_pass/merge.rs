@@ -41,50 +41,6 @@ pub(super) struct Attachment {
     pub(super) may_alias: bool,
 }
 
-/// A synchronisation scope: stages, and what they access.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Scope {
-    pub(super) stages: vk::PipelineStageFlags2,
-    pub(super) accesses: vk::AccessFlags2,
-}
-
-impl Scope {
-    /// Whether it is of attachments only.
-    fn is_of_attachments(self) -> bool {
-        use vk::{AccessFlags2 as A, PipelineStageFlags2 as S};
-        let stages = S::FRAGMENT_SHADER
-            | S::EARLY_FRAGMENT_TESTS
-            | S::LATE_FRAGMENT_TESTS
-            | S::COLOR_ATTACHMENT_OUTPUT;
-        let accesses = A::INPUT_ATTACHMENT_READ
-            | A::COLOR_ATTACHMENT_READ
-            | A::COLOR_ATTACHMENT_WRITE
-            | A::DEPTH_STENCIL_ATTACHMENT_READ
-            | A::DEPTH_STENCIL_ATTACHMENT_WRITE;
-        stages.contains(self.stages) && accesses.contains(self.accesses)
-    }
-}
-
-/// A dependency between subpasses.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Dependency {
-    pub(super) from: u32,
-    pub(super) to: u32,
-    pub(super) before: Scope,
-    pub(super) after: Scope,
-    pub(super) flags: vk::DependencyFlags,
-}
-
-impl Dependency {
-    /// Whether it is between accesses of attachments at the same pixel. (Without `BY_REGION` it is also a
-    /// dependency of whatever fragment shaders did not write, at any pixel.)
-    pub(super) fn is_local(&self) -> bool {
-        self.flags.contains(vk::DependencyFlags::BY_REGION)
-            && self.before.is_of_attachments()
-            && self.after.is_of_attachments()
-    }
-}
-
 /// The colour attachments of subpasses, in the order in which they are first used; nothing if there are too
 /// many.
 pub(super) fn colours(group: &[Subpass]) -> Option<ArrayVec<u32, MAX_COLOUR>> {

@@ -98,7 +98,7 @@ pub(crate) struct GraphicsPipeline {
     /// What it was made of, if its subpass may be merged with others in compatible render passes.
     source: Option<Box<Parts<'static>>>,
     /// The same for attachments at other places.
-    others: Mutex<Vec<Box<GraphicsPipeline>>>,
+    others: Mutex<Vec<Arc<GraphicsPipeline>>>,
     /// The coefficient table.
     pub(crate) table: Slice,
     /// Bindings of it.
@@ -184,7 +184,7 @@ impl GraphicsPipeline {
         }
         let search = Search::new(device, None, vk::PipelineCreateFlags::empty());
         let made = GraphicsPipeline::build(search, device.host, &parts, &mut Feedback::default())?;
-        let made = Box::new(made);
+        let made = Arc::new(made);
         let at = NonNull::from(&*made);
         others.push(made);
         Ok(at)
