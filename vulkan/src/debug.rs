@@ -32,6 +32,8 @@ bitflags::bitflags! {
         const NOCACHE = 1 << 8;
         /// Share presented images with window systems as if the simulated GPU's memory were dma-bufs.
         const DMABUF = 1 << 9;
+        /// Render each subpass by itself.
+        const NOMERGE = 1 << 10;
     }
 }
 
@@ -47,6 +49,7 @@ const NAMES: &[(&str, Flags)] = &[
     ("sync", Flags::SYNC),
     ("nocache", Flags::NOCACHE),
     ("dmabuf", Flags::DMABUF),
+    ("nomerge", Flags::NOMERGE),
 ];
 
 static FLAGS: LazyLock<Flags> = LazyLock::new(|| {

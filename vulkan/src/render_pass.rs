@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //! VkRenderPass: attachments, subpasses, and when in the pass each attachment is loaded and stored.
 //!
-//! Every subpass becomes an instance of rendering of its own, between which attachments lie in memory. So
-//! input attachments are textures like any other, preserved attachments need nothing, and dependencies
-//! between subpasses are the barrier that follows every command. The first use of an attachment takes
-//! its load operation and the last its store operation; between them it is stored and loaded. With
-//! multiview each view of an attachment has a first use of its own (Vulkan 1.3, 8.1).
+//! Subpasses are in groups ([`merge`]), each of which becomes one instance of rendering. Within a group
+//! attachments stay in the tile; between groups they lie in memory, so that input attachments are textures like any
+//! other, preserved attachments need nothing, and dependencies are the barrier that follows every command.
+//! The first group that uses an attachment takes its load operation and the last its store operation; between
+//! them it is stored and loaded. With multiview each view of an attachment has a first use of its own
+//! (Vulkan 1.3, 8.1).
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -21,7 +22,14 @@ use crate::error::VkResult;
 use crate::host::{HostAllocator, HostVec, OUT_OF_HOST};
 use crate::image::{ImageView, format};
 use crate::object::{self, Object};
-use crate::rendering::{AttachmentFormats, MAX_COLOUR, Rendering, Resolve, Target};
+use crate::rendering::{
+    AttachmentFormats, MAX_COLOUR, MAX_TILE_INPUTS, Merged, Rendering, Resolve, Target,
+};
+
+use self::dependency::Dependency;
+
+mod dependency;
+mod merge;
 
 /// A render pass.
 pub(crate) struct RenderPass {
@@ -36,7 +44,8 @@ impl Object for RenderPass {
 /// An attachment, and which subpasses use it: the first and the last one.
 #[derive(Clone, Copy, Debug)]
 struct Attachment {
-    format: vk::Format,
+    /// What compatible render passes agree on.
+    common: merge::Attachment,
     /// Of colour and depth.
     ops: Ops,
     stencil_ops: Ops,
@@ -56,7 +65,14 @@ struct Subpass {
     colour: ArrayVec<Colour, MAX_COLOUR>,
     depth_stencil: Option<u32>,
     resolve: Option<DepthStencilResolve>,
+    /// By index of shaders; nothing if there are more than can be in a tile.
+    inputs: Option<ArrayVec<Option<u32>, MAX_TILE_INPUTS>>,
     view_mask: u32,
+    /// The last of the subpasses before it that it waits for beyond its own pixels.
+    waits_for: Option<u32>,
+    /// The first and the last subpass of its group.
+    first: u32,
+    last: u32,
 }
 
 /// A colour attachment of a subpass.
@@ -72,6 +88,13 @@ struct DepthStencilResolve {
     attachment: u32,
     depth: vk::ResolveModeFlags,
     stencil: vk::ResolveModeFlags,
+}
+
+/// Subpasses that are one pass of the hardware: the first and the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Group {
+    first: u32,
+    last: u32,
 }
 
 /// How a subpass is described, whichever structure does it.
@@ -96,12 +119,13 @@ pub(crate) struct Begin<'a> {
     pub(crate) clears: &'a [vk::ClearValue],
 }
 
-/// What a subpass becomes.
+/// What a group of subpasses becomes.
 pub(crate) struct Instances {
-    /// Before the subpass, instances without draws: for attachments that are to be cleared and that the
-    /// subpass resolves to in part only, or of which it uses some views for the first time.
+    /// Before the subpasses, instances without draws: for attachments that are to be cleared and that they
+    /// resolve to in part only, or of which they use some views for the first time.
     pub(crate) clears: ArrayVec<Rendering, { MAX_COLOUR + 2 }>,
-    pub(crate) subpass: Rendering,
+    /// As the first subpass has it.
+    pub(crate) group: Rendering,
 }
 
 fn refuse(why: &dyn std::fmt::Display, result: vk::Result) -> vk::Result {
@@ -117,18 +141,18 @@ impl Attachment {
         }
     }
 
-    /// The operations of a subpass that renders to it, of stencil or of the others. `is_fresh`: all views are
+    /// The operations of a group that renders to it, of stencil or of the others. `is_fresh`: all views are
     /// used for the first time.
-    fn ops(&self, subpass: u32, is_fresh: bool, is_stencil: bool) -> Ops {
+    fn ops(&self, group: Group, is_fresh: bool, is_stencil: bool) -> Ops {
         let own = self.own_ops(is_stencil);
-        let (first, last) = self.uses.unwrap_or((subpass, subpass));
+        let (first, last) = self.uses.unwrap_or((group.first, group.last));
         let is_cleared = own.load == vk::AttachmentLoadOp::CLEAR && is_fresh;
         Ops {
-            load: match subpass == first || is_cleared {
+            load: match group.first <= first || is_cleared {
                 true => own.load,
                 false => vk::AttachmentLoadOp::LOAD,
             },
-            store: match subpass == last {
+            store: match last <= group.last {
                 true => own.store,
                 false => vk::AttachmentStoreOp::STORE,
             },
@@ -136,7 +160,7 @@ impl Attachment {
     }
 
     fn has(&self, aspect: vk::ImageAspectFlags) -> bool {
-        format::aspects(self.format).contains(aspect)
+        format::aspects(self.common.format).contains(aspect)
     }
 }
 
@@ -146,13 +170,34 @@ impl Subpass {
         self.view_mask.max(1)
     }
 
+    /// The colour attachments.
+    fn colours(&self) -> impl Iterator<Item = u32> {
+        self.colour.iter().filter_map(|colour| colour.attachment)
+    }
+
+    /// The input attachments, with their indices.
+    fn inputs(&self) -> impl Iterator<Item = (u32, u32)> {
+        let inputs = self.inputs.iter().flatten();
+        (0..)
+            .zip(inputs)
+            .filter_map(|(index, number)| Some((index, (*number)?)))
+    }
+
+    /// What it resolves to.
+    fn resolved(&self) -> impl Iterator<Item = u32> {
+        let colour = self.colour.iter().filter_map(|colour| colour.resolve);
+        colour.chain(self.resolve.map(|resolve| resolve.attachment))
+    }
+
+    /// Whether it resolves anything.
+    fn resolves(&self) -> bool {
+        self.resolved().next().is_some()
+    }
+
     /// Whether it renders or resolves to an attachment.
     fn writes(&self, number: u32) -> bool {
-        let number = Some(number);
-        let mut colour = self.colour.iter();
-        colour.any(|colour| colour.attachment == number || colour.resolve == number)
-            || self.depth_stencil == number
-            || self.resolve.map(|resolve| resolve.attachment) == number
+        self.colours().chain(self.resolved()).any(|at| at == number)
+            || self.depth_stencil == Some(number)
     }
 }
 
@@ -178,9 +223,9 @@ impl RenderPass {
         let room = this.attachments.try_reserve_exact(attachments.len());
         room.map_err(|_| OUT_OF_HOST)?;
         for attachment in attachments {
-            if format::planes(attachment.format).is_empty() {
+            if format::planes(attachment.common.format).is_empty() {
                 return Err(refuse(
-                    &format_args!("the hardware has no {:?}", attachment.format),
+                    &format_args!("the hardware has no {:?}", attachment.common.format),
                     vk::Result::ERROR_FORMAT_NOT_SUPPORTED,
                 ));
             }
@@ -217,13 +262,18 @@ impl RenderPass {
             impl Iterator<Item = u32>,
         >,
     ) -> VkResult {
-        for input in described.inputs {
-            self.refer(input)?;
-        }
         let mut subpass = Subpass {
+            inputs: Some(ArrayVec::new()),
             view_mask: described.view_mask,
             ..Subpass::default()
         };
+        for input in described.inputs {
+            let input = self.refer(input)?;
+            let known = subpass.inputs.as_mut();
+            if known.is_some_and(|inputs| inputs.try_push(input).is_err()) {
+                subpass.inputs = None;
+            }
+        }
         if described.colour.len() > MAX_COLOUR {
             return Err(refuse(
                 &format_args!(
@@ -255,6 +305,61 @@ impl RenderPass {
         Ok(())
     }
 
+    /// Makes groups of the subpasses, which are all there.
+    fn group(&mut self, dependencies: impl Iterator<Item = Dependency>) {
+        let last = self.subpasses.len().saturating_sub(1);
+        for dependency in dependencies.filter(|dependency| !dependency.is_local()) {
+            // Neither what is outside of the pass nor the subpass itself.
+            if dependency.from < dependency.to
+                && let Some(subpass) = self.subpasses.get_mut(dependency.to as usize)
+            {
+                subpass.waits_for = subpass.waits_for.max(Some(dependency.from));
+            }
+        }
+        let mut first = 0;
+        while first < self.subpasses.len() {
+            let last = match debug::has(debug::Flags::NOMERGE) {
+                true => first,
+                false => merge::last(|at| self.common(at), &self.subpasses, first).min(last),
+            };
+            for subpass in &mut self.subpasses[first..=last] {
+                (subpass.first, subpass.last) = (first as u32, last as u32);
+            }
+            first = last + 1;
+        }
+    }
+
+    /// What compatible render passes agree on of an attachment.
+    fn common(&self, number: u32) -> Option<merge::Attachment> {
+        let attachment = self.attachments.get(number as usize)?;
+        Some(attachment.common)
+    }
+
+    /// The group of a subpass, if there is such a one.
+    fn group_of(&self, subpass: u32) -> Option<Group> {
+        let Subpass { first, last, .. } = *self.subpasses.get(subpass as usize)?;
+        Some(Group { first, last })
+    }
+
+    /// The subpasses of a group.
+    fn members(&self, group: Group) -> &[Subpass] {
+        let range = group.first as usize..=group.last as usize;
+        self.subpasses.get(range).unwrap_or_default()
+    }
+
+    /// Whether a subpass is rendered in the same instance as the one before it.
+    pub(crate) fn is_merged(&self, subpass: u32) -> bool {
+        let group = self.group_of(subpass);
+        group.is_some_and(|group| group.first < subpass)
+    }
+
+    /// Where its attachments are in the tile, of one that is merged with others.
+    pub(crate) fn merged(&self, subpass: u32) -> Option<Merged> {
+        let group = self.group_of(subpass)?;
+        let at = subpass - group.first;
+        merge::merged(|at| self.common(at), self.members(group), at as usize)
+    }
+
     /// # Safety
     /// The structure is valid.
     unsafe fn new(
@@ -271,7 +376,12 @@ impl RenderPass {
             let attachments = entry::slice(info.p_attachments, info.attachment_count);
             let subpasses = entry::slice(info.p_subpasses, info.subpass_count);
             let attachments = attachments.iter().map(|attachment| Attachment {
-                format: attachment.format,
+                common: merge::Attachment {
+                    format: attachment.format,
+                    samples: attachment.samples,
+                    may_alias: (attachment.flags)
+                        .contains(vk::AttachmentDescriptionFlags::MAY_ALIAS),
+                },
                 ops: Ops {
                     load: attachment.load_op,
                     store: attachment.store_op,
@@ -298,6 +408,8 @@ impl RenderPass {
                     view_mask: masks.next().unwrap_or(0),
                 })?;
             }
+            let dependencies = entry::slice(info.p_dependencies, info.dependency_count);
+            this.group(dependencies.iter().map(Dependency::new));
             Ok(this)
         }
     }
@@ -313,7 +425,12 @@ impl RenderPass {
             let attachments = entry::slice(info.p_attachments, info.attachment_count);
             let subpasses = entry::slice(info.p_subpasses, info.subpass_count);
             let attachments = attachments.iter().map(|attachment| Attachment {
-                format: attachment.format,
+                common: merge::Attachment {
+                    format: attachment.format,
+                    samples: attachment.samples,
+                    may_alias: (attachment.flags)
+                        .contains(vk::AttachmentDescriptionFlags::MAY_ALIAS),
+                },
                 ops: Ops {
                     load: attachment.load_op,
                     store: attachment.store_op,
@@ -340,6 +457,8 @@ impl RenderPass {
                     view_mask: subpass.view_mask,
                 })?;
             }
+            let dependencies = entry::slice(info.p_dependencies, info.dependency_count);
+            this.group(dependencies.iter().map(|of| Dependency::new2(of)));
             Ok(this)
         }
     }
@@ -356,13 +475,16 @@ impl RenderPass {
     /// What a pipeline that is used in a subpass must know of its attachments; nothing for a subpass
     /// that is not there.
     pub(crate) fn formats(&self, subpass: u32) -> AttachmentFormats {
-        let mut formats = AttachmentFormats::default();
+        let mut formats = AttachmentFormats {
+            merged: self.merged(subpass),
+            ..AttachmentFormats::default()
+        };
         let Some(subpass) = self.subpasses.get(subpass as usize) else {
             return formats;
         };
         let format = |number| {
             let attachment = self.attachment(number);
-            attachment.map_or(vk::Format::UNDEFINED, |attachment| attachment.format)
+            attachment.map_or(vk::Format::UNDEFINED, |attachment| attachment.common.format)
         };
         formats.view_mask = subpass.view_mask;
         formats.colour = subpass
@@ -373,41 +495,45 @@ impl RenderPass {
         let (depth, stencil) = (vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL);
         if let Some(attachment) = self.attachment(subpass.depth_stencil) {
             if attachment.has(depth) {
-                formats.depth = attachment.format;
+                formats.depth = attachment.common.format;
             }
             if attachment.has(stencil) {
-                formats.stencil = attachment.format;
+                formats.stencil = attachment.common.format;
             }
         }
         formats
     }
 
-    /// What a subpass becomes; nothing for one that is not there.
-    pub(crate) fn instances(&self, number: u32, begin: &Begin<'_>) -> Option<Instances> {
-        let subpass = self.subpasses.get(number as usize)?;
+    /// What the group becomes that a subpass begins; nothing for one that is not there.
+    pub(crate) fn instances(&self, subpass: u32, begin: &Begin<'_>) -> Option<Instances> {
+        let group = self.group_of(subpass)?;
         Some(Instances {
-            clears: self.clears(number, subpass, begin),
-            subpass: self.rendering(number, subpass, begin),
+            clears: self.clears(group, begin)?,
+            group: Rendering {
+                merged: self.merged(subpass),
+                ..self.rendering(group, begin)?
+            },
         })
     }
 
-    /// The views of an attachment that a subpass uses for the first time. (If a subpass before it has it as an
+    /// The views of an attachment that a group uses for the first time. (If a subpass before it has it as an
     /// input attachment only, it is not cleared: VUID-VkSubpassDescription-loadOp-00846.)
-    fn fresh(&self, number: u32, subpass: u32) -> u32 {
-        let before = self.subpasses.iter().take(subpass as usize);
+    fn fresh(&self, number: u32, group: Group) -> u32 {
+        let before = self.subpasses.iter().take(group.first as usize);
         let used = before
             .filter(|subpass| subpass.writes(number))
             .fold(0, |views, subpass| views | subpass.views());
-        let own = self.subpasses.get(subpass as usize);
+        // All have the same.
+        let own = self.members(group).first();
         own.map_or(0, Subpass::views) & !used
     }
 
-    /// The operations of a subpass on an attachment that it renders to.
-    fn ops(&self, number: Option<u32>, subpass: u32, is_stencil: bool) -> Option<Ops> {
+    /// The operations of a group on an attachment that it renders to.
+    fn ops(&self, number: Option<u32>, group: Group, is_stencil: bool) -> Option<Ops> {
         let attachment = self.attachment(number)?;
-        let own = self.subpasses.get(subpass as usize)?;
-        let is_fresh = self.fresh(number?, subpass) == own.views();
-        Some(attachment.ops(subpass, is_fresh, is_stencil))
+        let own = self.members(group).first()?;
+        let is_fresh = self.fresh(number?, group) == own.views();
+        Some(attachment.ops(group, is_fresh, is_stencil))
     }
 
     fn view(&self, number: Option<u32>, begin: &Begin<'_>) -> Option<NonNull<ImageView>> {
@@ -435,41 +561,66 @@ impl RenderPass {
         })
     }
 
-    fn rendering(&self, number: u32, subpass: &Subpass, begin: &Begin<'_>) -> Rendering {
-        let colour = subpass.colour.iter().map(|colour| {
+    /// What a group draws to: of one subpass its colour attachments with those that are not used, of several
+    /// those of all.
+    fn targets(&self, group: Group) -> Option<ArrayVec<Colour, MAX_COLOUR>> {
+        let (last, before) = self.members(group).split_last()?;
+        if before.is_empty() {
+            return Some(last.colour.clone());
+        }
+        let resolve = |number| {
+            let own = (last.colour.iter()).find(|colour| colour.attachment == Some(number));
+            own.and_then(|colour| colour.resolve)
+        };
+        let colours = merge::colours(self.members(group))?.into_iter();
+        Some(
+            colours
+                .map(|number| Colour {
+                    attachment: Some(number),
+                    resolve: resolve(number),
+                })
+                .collect(),
+        )
+    }
+
+    fn rendering(&self, group: Group, begin: &Begin<'_>) -> Option<Rendering> {
+        let last = self.members(group).last()?;
+        let colour = self.targets(group)?.into_iter().map(|colour| {
             let resolve = self
                 .view(colour.resolve, begin)
                 .zip(self.attachment(colour.attachment))
                 .map(|(view, attachment)| Resolve {
                     view,
-                    mode: colour_mode(attachment.format),
+                    mode: colour_mode(attachment.common.format),
                 });
-            let ops = self.ops(colour.attachment, number, false)?;
+            let ops = self.ops(colour.attachment, group, false)?;
             self.target(colour.attachment, begin, ops, resolve)
         });
+        let depth_stencil = merge::depth_stencil(self.members(group));
         let aspect = |aspect| {
-            let attachment = self.attachment(subpass.depth_stencil)?;
+            let attachment = self.attachment(depth_stencil)?;
             if !attachment.has(aspect) {
                 return None;
             }
             let is_stencil = aspect == vk::ImageAspectFlags::STENCIL;
-            let resolve = subpass.resolve.and_then(|resolve| {
+            let resolve = last.resolve.and_then(|resolve| {
                 Some(Resolve {
                     view: self.view(Some(resolve.attachment), begin)?,
                     mode: self.resolve_mode(resolve, aspect)?,
                 })
             });
-            let ops = self.ops(subpass.depth_stencil, number, is_stencil)?;
-            self.target(subpass.depth_stencil, begin, ops, resolve)
+            let ops = self.ops(depth_stencil, group, is_stencil)?;
+            self.target(depth_stencil, begin, ops, resolve)
         };
-        Rendering {
+        Some(Rendering {
             area: begin.area,
             layers: begin.layers,
-            view_mask: subpass.view_mask,
+            view_mask: last.view_mask,
             colour: colour.collect(),
             depth: aspect(vk::ImageAspectFlags::DEPTH),
             stencil: aspect(vk::ImageAspectFlags::STENCIL),
-        }
+            merged: None,
+        })
     }
 
     /// How an aspect is resolved; nothing if it is not.
@@ -486,26 +637,27 @@ impl RenderPass {
         (has && mode != vk::ResolveModeFlags::NONE).then_some(mode)
     }
 
-    /// The clears that neither the subpass's own load operations nor its resolves do: of views that it uses
+    /// The clears that neither the group's own load operations nor its resolves do: of views that it uses
     /// for the first time beside others, and of what depth and stencil are resolved to as far as the resolve
     /// does not write it.
     fn clears(
         &self,
-        number: u32,
-        subpass: &Subpass,
+        group: Group,
         begin: &Begin<'_>,
-    ) -> ArrayVec<Rendering, { MAX_COLOUR + 2 }> {
+    ) -> Option<ArrayVec<Rendering, { MAX_COLOUR + 2 }>> {
         const OPS: Ops = Ops {
             load: vk::AttachmentLoadOp::CLEAR,
             store: vk::AttachmentStoreOp::STORE,
         };
+        let last = self.members(group).last()?;
         let nothing = |views| Rendering {
             area: begin.area,
             layers: begin.layers,
-            view_mask: views & subpass.view_mask,
+            view_mask: views & last.view_mask,
             colour: ArrayVec::new(),
             depth: None,
             stencil: None,
+            merged: None,
         };
         let is_cleared = |to: u32, is_stencil| {
             let attachment = self.attachment(Some(to));
@@ -514,9 +666,10 @@ impl RenderPass {
             })
         };
         // Those among others.
-        let some = |to: u32| Some(self.fresh(to, number)).filter(|fresh| *fresh != subpass.views());
+        let some = |to: u32| Some(self.fresh(to, group)).filter(|fresh| *fresh != last.views());
         let mut all = ArrayVec::new();
-        for to in subpass.colour.iter().filter_map(|colour| colour.attachment) {
+        let targets = self.targets(group)?.into_iter();
+        for to in targets.filter_map(|colour| colour.attachment) {
             let views = some(to).unwrap_or(0);
             if views != 0 && is_cleared(to, false) {
                 let mut rendering = nothing(views);
@@ -546,16 +699,16 @@ impl RenderPass {
                 });
             }
         };
-        if let Some(to) = subpass.depth_stencil {
+        if let Some(to) = merge::depth_stencil(self.members(group)) {
             add(to, some(to).unwrap_or(0), &|_| false);
         }
-        if let Some(resolve) = subpass.resolve {
-            let fresh = self.fresh(resolve.attachment, number);
+        if let Some(resolve) = last.resolve {
+            let fresh = self.fresh(resolve.attachment, group);
             add(resolve.attachment, fresh, &|aspect| {
                 self.resolve_mode(resolve, aspect).is_some()
             });
         }
-        all
+        Some(all)
     }
 }
 

@@ -85,7 +85,6 @@ fn run(path: &str) -> Result<(), Box<dyn std::error::Error>> {
                 word,
                 write_mask: 15,
                 blend: None,
-                input: None,
             })
         };
         let samples = std::env::var("SAMPLES").map_or(1, |s| s.parse().unwrap_or(1));

@@ -68,6 +68,8 @@ pub struct FragmentLowering {
     pub samples: u8,
     /// The colour attachments of the subpass, by output location.
     pub attachments: [Option<Attachment>; MAX_ATTACHMENTS],
+    /// The input attachments that are in the tile; others are textures.
+    pub inputs: Vec<TileInput>,
     /// Run the shader for each sample, whether it asks for that or not.
     pub sample_shading: bool,
     /// Coverage follows from the alpha of output 0.
@@ -92,6 +94,7 @@ impl Default for FragmentLowering {
             custom_border_colors: false,
             samples: 1,
             attachments: [None; MAX_ATTACHMENTS],
+            inputs: Vec::new(),
             sample_shading: false,
             alpha_to_coverage: false,
             alpha_to_one: false,
@@ -114,8 +117,18 @@ pub struct Attachment {
     pub write_mask: u8,
     /// How it blends.
     pub blend: Option<Blend>,
-    /// The input attachment index by which the shader reads it in the tile.
-    pub input: Option<u32>,
+}
+
+/// An input attachment that is read in the tile, at the fragment's own pixel, as a colour attachment of the same pass of
+/// the hardware. It need not be an output of the shader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TileInput {
+    /// The input attachment index.
+    pub index: u32,
+    /// What it holds.
+    pub format: ColourFormat,
+    /// Its first 32-bit word in the record of a sample.
+    pub word: u8,
 }
 
 /// What a colour attachment holds of a pixel (images, 3.2).
@@ -394,6 +407,7 @@ pub(crate) struct Memory {
     bindings: Vec<ffi::cortland_binding>,
     attributes: Vec<ffi::cortland_attribute>,
     varyings: Vec<u32>,
+    inputs: Vec<ffi::cortland_tile_input>,
     vertex: ffi::cortland_vertex_lowering,
     fragment: ffi::cortland_fragment_lowering,
     robust: bool,
@@ -433,6 +447,7 @@ impl VertexLowering {
                 .map(attribute)
                 .collect::<Result<_, Error>>()?,
             varyings: varyings.collect(),
+            inputs: Vec::new(),
             vertex: ffi::cortland_vertex_lowering {
                 has_varyings: self.varyings.is_some(),
                 point_size: self.point_size,
@@ -464,14 +479,23 @@ impl FragmentLowering {
                 blends: a.blend.is_some(),
                 colour: a.blend.map(|b| b.colour.to_shim()).unwrap_or_default(),
                 alpha: a.blend.map(|b| b.alpha.to_shim()).unwrap_or_default(),
-                is_input: a.input.is_some(),
-                input: a.input.unwrap_or(0),
+            },
+        };
+        let input = |input: &TileInput| ffi::cortland_tile_input {
+            index: input.index,
+            held: ffi::cortland_attachment {
+                present: true,
+                encoding: input.format.encoding.to_shim(),
+                components: input.format.components.clamp(1, 4).into(),
+                word: input.word.into(),
+                ..ffi::cortland_attachment::default()
             },
         };
         Ok(Memory {
             bindings: mesa_bindings(&self.bindings),
             attributes: Vec::new(),
             varyings: Vec::new(),
+            inputs: self.inputs.iter().map(input).collect(),
             vertex: ffi::cortland_vertex_lowering::default(),
             fragment: ffi::cortland_fragment_lowering {
                 samples: self.samples.into(),
@@ -485,6 +509,7 @@ impl FragmentLowering {
                 full_coverage: self.full_coverage,
                 has_view: self.view.is_some(),
                 view: self.view.unwrap_or(0),
+                ..ffi::cortland_fragment_lowering::default()
             },
             robust: self.robust,
             custom_border_colors: self.custom_border_colors,
@@ -524,7 +549,9 @@ impl Memory {
     }
 
     /// Which points into this.
-    pub(crate) fn fragment(&self) -> MesaLowering {
+    pub(crate) fn fragment(&mut self) -> MesaLowering {
+        self.fragment.inputs = self.inputs.as_ptr();
+        self.fragment.num_inputs = self.inputs.len();
         MesaLowering(ffi::cortland_compute_lowering {
             fragment: &raw const self.fragment,
             ..self.common()

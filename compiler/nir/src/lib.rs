@@ -32,7 +32,7 @@ pub use compiler_options::{
 pub use error::Error;
 pub use graphics::{
     Attachment, Attribute, Blend, BlendEquation, BlendFactor, BlendOp, ColourEncoding,
-    ColourFormat, FragmentLowering, LogicOp, MAX_ATTACHMENTS, Rate, VertexLowering,
+    ColourFormat, FragmentLowering, LogicOp, MAX_ATTACHMENTS, Rate, TileInput, VertexLowering,
 };
 pub use guarded::MEMORY_BUDGET;
 pub use shader::{Info, Shader};

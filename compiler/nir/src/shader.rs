@@ -178,7 +178,7 @@ impl Shader {
 
     /// The same for a fragment shader.
     pub fn lower_fragment(self, lowering: &FragmentLowering) -> Result<Self, Error> {
-        let memory = lowering.to_shim()?;
+        let mut memory = lowering.to_shim()?;
         let mesa = memory.fragment();
         // SAFETY: as in `lower_vertex`.
         unsafe { self.change(|shader, f| ffi::cortland_lower_fragment(shader, mesa.as_ptr(), f)) }

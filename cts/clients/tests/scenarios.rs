@@ -34,6 +34,10 @@ const LAVAPIPE_IS_WRONG: &[(&str, &str)] = &[
         "it goes from the middle of a pixel along derivatives, which curves with perspective leave",
     ),
     (
+        "subpasses.layers",
+        "its input attachments are of the first layer, whatever the fragment's is",
+    ),
+    (
         "textures.cubes_apart",
         "it does not wrap coordinates within the faces of cubes that are not seamless",
     ),
@@ -173,7 +177,7 @@ fn the_validation_layer_is_silent_about_the_driver() {
 }
 
 /// What of the scenarios draws.
-const GRAPHICS: [&str; 23] = [
+const GRAPHICS: [&str; 24] = [
     "borders.",
     "clears.",
     "draw.",
@@ -194,6 +198,7 @@ const GRAPHICS: [&str; 23] = [
     "shaders.",
     "stages.",
     "states.",
+    "subpasses.",
     "textures.",
     "varyings.",
     "views.",

@@ -36,6 +36,7 @@ fn formats(rendering: &Rendering) -> AttachmentFormats {
         depth: format(&rendering.depth),
         stencil: format(&rendering.stencil),
         view_mask: 0,
+        merged: None,
     }
 }
 
@@ -182,17 +183,17 @@ impl CommandBuffer {
         let aspects = attachment.aspect_mask;
         let what = match aspects.contains(vk::ImageAspectFlags::COLOR) {
             true => {
-                let at = attachment.color_attachment as usize;
-                if !matches!(rendering.colour.get(at), Some(Some(_))) {
+                let Some(at) = rendering.colour_at(attachment.color_attachment as usize) else {
                     // Clears of attachments that are not used have no effect.
                     return Ok(());
-                }
+                };
                 Cleared::Colour(at)
             }
             false => Cleared::DepthStencil {
-                depth: aspects.contains(vk::ImageAspectFlags::DEPTH) && rendering.depth.is_some(),
+                depth: aspects.contains(vk::ImageAspectFlags::DEPTH)
+                    && rendering.tested_depth().is_some(),
                 stencil: aspects.contains(vk::ImageAspectFlags::STENCIL)
-                    && rendering.stencil.is_some(),
+                    && rendering.tested_stencil().is_some(),
             },
         };
         self.clear_part(Part {

@@ -241,13 +241,21 @@ impl CommandBuffer {
         if self.drawing.is_ready(&parameters) {
             return self.write_draw(vertices);
         }
-        let Some(pipeline) = self.drawing.graphics() else {
+        let Some(mut pipeline) = self.drawing.graphics() else {
             debug::error(&"a draw without a graphics pipeline");
             return Err(vk::Result::ERROR_UNKNOWN);
         };
-        if self.drawing.pass.is_none() {
+        let Some(pass) = &self.drawing.pass else {
             debug::error(&"a draw outside of rendering");
             return Err(vk::Result::ERROR_UNKNOWN);
+        };
+        // Those of the driver are for the attachments as they are in the tile.
+        let is_own = self.drawing.own_constants.is_some();
+        let merged = pass.rendering.merged.as_ref();
+        if !is_own && !pipeline.is_for(merged) {
+            let other = pipeline.elsewhere(self.device(), merged)?;
+            // SAFETY: it lives as long as the pipeline that is bound.
+            pipeline = unsafe { other.as_ref() };
         }
         let [view] = &pipeline.views[..] else {
             for view in &pipeline.views {

@@ -188,8 +188,8 @@ impl CommandBuffer {
         let Some(pass) = &mut drawing.pass else {
             return Err(vk::Result::ERROR_UNKNOWN);
         };
-        let has_depth = pass.rendering.depth.is_some();
-        let has_stencil = pass.rendering.stencil.is_some();
+        let has_depth = pass.rendering.tested_depth().is_some();
+        let has_stencil = pass.rendering.tested_stencil().is_some();
         let info = &pipeline.fragment_info;
         let (viewports, entries) = viewports(pass, state, pipeline)?;
         let bias = state.depth_bias_enable && state.topology_is_filled();
@@ -237,7 +237,10 @@ impl CommandBuffer {
         };
         let outlines = pipeline.polygon != PolygonMode::Fill;
         let many = pipeline.samples != agx_hw::launcher::Samples::One;
-        let translucent = info.reads_tile || many || !info.writes_colour && info.has_side_effects;
+        let translucent = info.reads_tile
+            || many
+            || pipeline.shows_below
+            || !info.writes_colour && info.has_side_effects;
         let (occlusion, visibility) = drawing.occlusion.unwrap_or((0, Visibility::None));
         Ok(State {
             varyings: VaryingCounts::all(pipeline.outputs.scalars),

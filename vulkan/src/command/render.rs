@@ -29,7 +29,7 @@ use crate::error::{VkResult, record};
 use crate::host::{HostVec, push};
 use crate::image::{ImageView, description};
 use crate::program::Program;
-use crate::rendering::{MAX_COLOUR, Rendering, Target};
+use crate::rendering::{MAX_COLOUR, Merged, Rendering, Target};
 
 /// Bytes of a slot in a table of textures.
 const SLOT: usize = 32;
@@ -75,6 +75,8 @@ impl CommandBuffer {
             rendering.layers = u32::BITS - rendering.view_mask.leading_zeros();
         }
         self.cut(None)?;
+        // What is cleared first is cleared for all subpasses.
+        let merged = rendering.merged.take();
         let views = rendering
             .colour
             .iter()
@@ -86,8 +88,9 @@ impl CommandBuffer {
         for target in views {
             let view = target.view();
             let extent = view.extent();
+            // Of several sizes the largest, of which the area is a part then: all of a tile is stored.
             size = Some(size.map_or(extent, |size| {
-                [size[0].min(extent[0]), size[1].min(extent[1])]
+                [size[0].max(extent[0]), size[1].max(extent[1])]
             }));
             samples =
                 description::samples(view.image().description.samples).unwrap_or(Samples::One);
@@ -124,11 +127,20 @@ impl CommandBuffer {
         pass.write(Record::Barrier(Barrier::START))?;
         let partial = !pass.covers();
         self.drawing.pass = Some(pass);
-        self.drawing.forget();
         if partial {
             self.clear_area()?;
         }
+        self.go_on_rendering(merged);
         Ok(())
+    }
+
+    /// Goes on with another subpass in the same pass: what is bound and set for draws stays, but attachments
+    /// are others.
+    pub(super) fn go_on_rendering(&mut self, merged: Option<Merged>) {
+        if let Some(pass) = &mut self.drawing.pass {
+            pass.rendering.merged = merged;
+        }
+        self.drawing.forget();
     }
 
     /// Ends rendering: the pass becomes a command.
@@ -246,7 +258,7 @@ impl CommandBuffer {
         };
         let mut background = [None; MAX_COLOUR];
         let mut reload = [None; MAX_COLOUR];
-        let mut store = [None; MAX_COLOUR];
+        let (mut store, mut save) = ([None; MAX_COLOUR], [None; MAX_COLOUR]);
         let mut clears = false;
         for (at, target) in colour() {
             let (Some(target), Some(Some(placed))) = (target, pass.tile.attachments().get(at))
@@ -259,12 +271,14 @@ impl CommandBuffer {
             let word = placed.offset / 4;
             let filled = |fill| BackgroundAttachment { format, word, fill };
             background[at] = fill(target).map(filled);
-            clears |= fill(target) == Some(Fill::Clear);
+            clears |= fill(target) == Some(Fill::Clear) && is_stored(target);
             reload[at] = Some(filled(Fill::Load));
-            store[at] = Some(StoreAttachment {
+            let stored = StoreAttachment {
                 word,
                 export_code: placed.word.export_code(),
-            });
+            };
+            save[at] = Some(stored);
+            store[at] = is_stored(target).then_some(stored);
         }
         let program = |attachments: [Option<BackgroundAttachment>; MAX_COLOUR]| {
             let key = Background {
@@ -275,10 +289,12 @@ impl CommandBuffer {
             let any = attachments.iter().any(Option::is_some);
             any.then_some(TileProgram::Background(key))
         };
-        let store = Store {
-            attachments: store,
-            samples: pass.samples.count() as u8,
-            layered: pass.layers > 1,
+        let export = |attachments| {
+            TileProgram::Store(Store {
+                attachments,
+                samples: pass.samples.count() as u8,
+                layered: pass.layers > 1,
+            })
         };
         let (background, reload) = (program(background), program(reload));
         render.bg = self.tile_program(pass, background)?;
@@ -287,8 +303,12 @@ impl CommandBuffer {
             true => render.bg,
             false => self.tile_program(pass, reload)?,
         };
-        render.eot = self.tile_program(pass, Some(TileProgram::Store(store)))?;
-        render.partial_eot = render.eot;
+        render.eot = self.tile_program(pass, Some(export(store)))?;
+        // What is not stored at the end is needed until then.
+        render.partial_eot = match store == save {
+            true => render.eot,
+            false => self.tile_program(pass, Some(export(save)))?,
+        };
         if clears {
             render.flags |= RenderFlags::PROCESS_EMPTY_TILES;
         }
@@ -358,8 +378,8 @@ impl CommandBuffer {
                 render.flags |= RenderFlags::PROCESS_EMPTY_TILES;
             }
         }
-        if rendering.depth.is_some() || rendering.stencil.is_some() {
-            let [width, height] = pass.size.map(u32::from);
+        if let Some(target) = rendering.depth.as_ref().or(rendering.stencil.as_ref()) {
+            let [width, height] = target.view().extent();
             render.isp_zls_pixels = pass::pixels(width, height).map_err(record)?;
             render.zls_ctrl = agx_uapi::abi::ZlsControl::from_bits_retain(control.pack());
         }

@@ -144,6 +144,7 @@ unsafe fn rendering(info: &vk::RenderingInfo<'_>) -> VkResult<Rendering> {
             colour,
             depth: one(info.p_depth_attachment),
             stencil: one(info.p_stencil_attachment),
+            merged: None,
         })
     }
 }
@@ -211,7 +212,7 @@ impl CommandBuffer {
             self.begin_rendering(clears)?;
             self.end_rendering()?;
         }
-        self.begin_rendering(instances.subpass)
+        self.begin_rendering(instances.group)
     }
 
     fn next_subpass(&mut self) -> VkResult {
@@ -219,11 +220,19 @@ impl CommandBuffer {
             debug::error(&"the next subpass of no render pass");
             return Err(vk::Result::ERROR_UNKNOWN);
         };
-        self.end_rendering()?;
-        self.begin_subpass(Begun {
+        let next = Begun {
             subpass: begun.subpass + 1,
             ..begun
-        })
+        };
+        // SAFETY: render passes live as long as command buffers use them, by the specification.
+        let pass = unsafe { begun.pass.as_ref() };
+        if pass.is_merged(next.subpass) {
+            self.pass.begun = Some(next);
+            self.go_on_rendering(pass.merged(next.subpass));
+            return Ok(());
+        }
+        self.end_rendering()?;
+        self.begin_subpass(next)
     }
 
     fn end_render_pass(&mut self) -> VkResult {
@@ -337,3 +346,6 @@ pub(crate) unsafe extern "system" fn cmd_set_rendering_input_attachment_indices(
     _info: *const vk::RenderingInputAttachmentIndexInfoKHR<'_>,
 ) {
 }
+
+#[cfg(test)]
+mod tests;

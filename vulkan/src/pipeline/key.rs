@@ -7,7 +7,7 @@ use agx_hw::launcher::Storage;
 use agx_uapi::Chip;
 use mesa_nir::{
     Attachment, Attribute, BindingKind, BindingLayout, Blend, BlendEquation, ColourFormat,
-    ComputeLowering, FragmentLowering, Place, Rate, VertexLowering,
+    ComputeLowering, FragmentLowering, Place, Rate, TileInput, VertexLowering,
 };
 
 use super::source::{Lowering, Source};
@@ -137,6 +137,7 @@ impl Digest {
             custom_border_colors,
             samples,
             attachments,
+            inputs,
             sample_shading,
             alpha_to_coverage,
             alpha_to_one,
@@ -161,6 +162,20 @@ impl Digest {
         for attachment in attachments {
             self.optional(attachment.as_ref(), Digest::attachment);
         }
+        self.length(inputs.len());
+        for input in inputs {
+            let TileInput {
+                index,
+                format:
+                    ColourFormat {
+                        encoding,
+                        components,
+                    },
+                word,
+            } = *input;
+            self.u32(index);
+            self.small(&[encoding as u8, components, word]);
+        }
     }
 
     fn attachment(&mut self, attachment: &Attachment) {
@@ -173,7 +188,6 @@ impl Digest {
             word,
             write_mask,
             blend,
-            input,
         } = *attachment;
         self.small(&[encoding as u8, components, word, write_mask]);
         self.optional(blend, |digest, Blend { colour, alpha }| {
@@ -181,7 +195,6 @@ impl Digest {
                 digest.small(&[op as u8, src as u8, dst as u8]);
             }
         });
-        self.optional(input, Digest::u32);
     }
 
     fn storage(&mut self, storage: Storage) {

@@ -18,7 +18,7 @@ const NO: vk::ResolveModeFlags = vk::ResolveModeFlags::NONE;
 
 type BothOps = (vk::AttachmentLoadOp, vk::AttachmentStoreOp);
 
-fn described(
+pub(super) fn described(
     format: vk::Format,
     ops: BothOps,
     stencil: BothOps,
@@ -32,7 +32,7 @@ fn described(
         .stencil_store_op(stencil.1)
 }
 
-fn colour(
+pub(super) fn colour(
     load: vk::AttachmentLoadOp,
     store: vk::AttachmentStoreOp,
 ) -> vk::AttachmentDescription2<'static> {
@@ -40,23 +40,51 @@ fn colour(
 }
 
 #[derive(Clone, Debug, Default)]
-struct Sub {
-    input: Vec<u32>,
-    colour: Vec<u32>,
-    resolve: Vec<u32>,
-    depth_stencil: Option<u32>,
-    depth_stencil_resolve: Option<(u32, vk::ResolveModeFlags, vk::ResolveModeFlags)>,
-    view_mask: u32,
+pub(super) struct Sub {
+    pub(super) input: Vec<u32>,
+    pub(super) colour: Vec<u32>,
+    pub(super) resolve: Vec<u32>,
+    pub(super) depth_stencil: Option<u32>,
+    pub(super) depth_stencil_resolve: Option<(u32, vk::ResolveModeFlags, vk::ResolveModeFlags)>,
+    pub(super) view_mask: u32,
 }
 
 fn host() -> HostAllocator {
     HostAllocator::global(vk::SystemAllocationScope::OBJECT)
 }
 
+/// A dependency that subpasses which are one pass may have.
+pub(super) fn local(from: u32, to: u32) -> vk::SubpassDependency {
+    vk::SubpassDependency {
+        src_subpass: from,
+        dst_subpass: to,
+        src_stage_mask: vk::PipelineStageFlags::COLOR_ATTACHMENT_OUTPUT,
+        dst_stage_mask: vk::PipelineStageFlags::FRAGMENT_SHADER,
+        src_access_mask: vk::AccessFlags::COLOR_ATTACHMENT_WRITE,
+        dst_access_mask: vk::AccessFlags::INPUT_ATTACHMENT_READ,
+        dependency_flags: vk::DependencyFlags::BY_REGION,
+    }
+}
+
+/// One that they may not have.
+pub(super) fn global(from: u32, to: u32) -> vk::SubpassDependency {
+    vk::SubpassDependency {
+        dependency_flags: vk::DependencyFlags::empty(),
+        ..local(from, to)
+    }
+}
+
+/// Each subpass waits for all of the one before.
+fn in_order(subs: &[Sub]) -> Vec<vk::SubpassDependency> {
+    let later = 1..subs.len() as u32;
+    later.map(|to| global(to - 1, to)).collect()
+}
+
 /// Runs something with the structure that describes a pass.
 fn with_info2<R>(
     attachments: &[vk::AttachmentDescription2<'_>],
     subs: &[Sub],
+    dependencies: &[vk::SubpassDependency],
     run: impl FnOnce(&vk::RenderPassCreateInfo2<'_>) -> R,
 ) -> R {
     let reference = |number: &u32| vk::AttachmentReference2::default().attachment(*number);
@@ -101,14 +129,29 @@ fn with_info2<R>(
             description
         })
         .collect();
+    let dependencies: Vec<_> = dependencies
+        .iter()
+        .map(|of| {
+            vk::SubpassDependency2::default()
+                .src_subpass(of.src_subpass)
+                .dst_subpass(of.dst_subpass)
+                .src_stage_mask(of.src_stage_mask)
+                .dst_stage_mask(of.dst_stage_mask)
+                .src_access_mask(of.src_access_mask)
+                .dst_access_mask(of.dst_access_mask)
+                .dependency_flags(of.dependency_flags)
+        })
+        .collect();
     run(&vk::RenderPassCreateInfo2::default()
         .attachments(attachments)
-        .subpasses(&subpasses))
+        .subpasses(&subpasses)
+        .dependencies(&dependencies))
 }
 
 fn with_info<R>(
     attachments: &[vk::AttachmentDescription2<'_>],
     subs: &[Sub],
+    dependencies: &[vk::SubpassDependency],
     run: impl FnOnce(&vk::RenderPassCreateInfo<'_>) -> R,
 ) -> R {
     let attachments: Vec<_> = attachments
@@ -153,14 +196,25 @@ fn with_info<R>(
         .collect();
     run(&vk::RenderPassCreateInfo::default()
         .attachments(&attachments)
-        .subpasses(&subpasses))
+        .subpasses(&subpasses)
+        .dependencies(dependencies))
 }
 
-fn pass(attachments: &[vk::AttachmentDescription2<'_>], subs: &[Sub]) -> VkResult<RenderPass> {
+/// One with dependencies.
+pub(super) fn pass_with(
+    attachments: &[vk::AttachmentDescription2<'_>],
+    subs: &[Sub],
+    dependencies: &[vk::SubpassDependency],
+) -> VkResult<RenderPass> {
     // SAFETY: a valid structure.
-    with_info2(attachments, subs, |info| unsafe {
+    with_info2(attachments, subs, dependencies, |info| unsafe {
         RenderPass::new2(host(), info)
     })
+}
+
+/// One whose subpasses are instances of their own.
+fn pass(attachments: &[vk::AttachmentDescription2<'_>], subs: &[Sub]) -> VkResult<RenderPass> {
+    pass_with(attachments, subs, &in_order(subs))
 }
 
 /// A view that is compared and never looked at.
@@ -195,7 +249,7 @@ fn instances(pass: &RenderPass, subpass: u32) -> Instances {
         clears: &clears,
     };
     let made = pass.instances(subpass, &begin).expect("a subpass");
-    for rendering in made.clears.iter().chain([&made.subpass]) {
+    for rendering in made.clears.iter().chain([&made.group]) {
         assert_eq!((rendering.area, rendering.layers), (begin.area, 5));
         let targets = rendering.colour.iter().flatten();
         for target in targets.chain(&rendering.depth).chain(&rendering.stencil) {
@@ -229,7 +283,7 @@ fn tell(target: &Option<Target>) -> Option<Told> {
 
 fn colours(pass: &RenderPass, subpass: u32) -> Vec<Option<Told>> {
     let made = instances(pass, subpass);
-    made.subpass.colour.iter().map(tell).collect()
+    made.group.colour.iter().map(tell).collect()
 }
 
 #[test]
@@ -248,8 +302,8 @@ fn one_subpass_takes_the_operations_as_they_are() {
     let made = instances(&pass, 0);
     assert!(made.clears.is_empty());
     assert_eq!(colours(&pass, 0), [None, Some((0, CLEAR, STORE, None))]);
-    assert_eq!(tell(&made.subpass.depth), Some((1, CLEAR, LOSE, None)));
-    assert_eq!(tell(&made.subpass.stencil), Some((1, LOAD, STORE, None)));
+    assert_eq!(tell(&made.group.depth), Some((1, CLEAR, LOSE, None)));
+    assert_eq!(tell(&made.group.stencil), Some((1, LOAD, STORE, None)));
 }
 
 #[test]
@@ -293,7 +347,7 @@ fn between_its_first_and_its_last_use_an_attachment_lies_in_memory() {
     assert!(pass.instances(4, &begin).is_none());
     // Without views there is nothing to render to.
     let made = pass.instances(1, &begin).expect("a subpass");
-    assert!(made.subpass.colour.iter().all(Option::is_none));
+    assert!(made.group.colour.iter().all(Option::is_none));
 }
 
 #[test]
@@ -307,7 +361,7 @@ fn aspects_that_a_format_has_not_are_left_out() {
         ..Sub::default()
     });
     let pass = pass(&attachments, &subs).expect("a pass");
-    let (first, second) = (instances(&pass, 0).subpass, instances(&pass, 1).subpass);
+    let (first, second) = (instances(&pass, 0).group, instances(&pass, 1).group);
     assert_eq!(tell(&first.depth), Some((0, CLEAR, STORE, None)));
     assert_eq!(tell(&first.stencil), None);
     assert_eq!(tell(&second.depth), None);
@@ -352,13 +406,13 @@ fn what_a_resolve_leaves_out_is_cleared_before() {
     let made = instances(&of_both, 0);
     assert!(made.clears.is_empty());
     let told = |to| Some((0, CLEAR, LOSE, to));
-    assert_eq!(tell(&made.subpass.depth), told(Some((1, min))));
-    assert_eq!(tell(&made.subpass.stencil), told(Some((1, max))));
+    assert_eq!(tell(&made.group.depth), told(Some((1, min))));
+    assert_eq!(tell(&made.group.stencil), told(Some((1, max))));
 
     let of_stencil = pass(&attachments, &[sub(NO, max)]).expect("a pass");
     let made = instances(&of_stencil, 0);
-    assert_eq!(tell(&made.subpass.depth), told(None));
-    assert_eq!(tell(&made.subpass.stencil), told(Some((1, max))));
+    assert_eq!(tell(&made.group.depth), told(None));
+    assert_eq!(tell(&made.group.stencil), told(Some((1, max))));
     let [before] = &made.clears[..] else {
         panic!("{} clears", made.clears.len());
     };
@@ -397,10 +451,10 @@ fn views_are_cleared_when_they_are_first_used() {
         (3, LOAD, 0),
     ] {
         let made = instances(&pass, subpass);
-        let told = made.subpass.colour.iter().map(tell).collect::<Vec<_>>();
+        let told = made.group.colour.iter().map(tell).collect::<Vec<_>>();
         assert_eq!(told, [Some((0, load, STORE, None))], "{subpass}");
-        assert_eq!(tell(&made.subpass.stencil), Some((1, load, STORE, None)));
-        assert_eq!(tell(&made.subpass.depth), Some((1, LOAD, STORE, None)));
+        assert_eq!(tell(&made.group.stencil), Some((1, load, STORE, None)));
+        assert_eq!(tell(&made.group.depth), Some((1, LOAD, STORE, None)));
         if cleared == 0 {
             assert!(made.clears.is_empty());
             continue;
@@ -479,7 +533,7 @@ fn views_are_those_of_the_subpass() {
     assert_eq!(second.formats(1).view_mask, 0b101);
     let masks = [0, 6];
     let mut multiview = vk::RenderPassMultiviewCreateInfo::default().view_masks(&masks);
-    let first = with_info(&[], &[sub(0), sub(0)], |info| {
+    let first = with_info(&[], &[sub(0), sub(0)], &[], |info| {
         let info = (*info).push_next(&mut multiview);
         // SAFETY: a valid structure.
         unsafe { RenderPass::new(host(), &info) }
@@ -499,7 +553,7 @@ fn every_refusal_of_host_memory_is_told_and_leaks_nothing() {
         colour: vec![number],
         ..Sub::default()
     });
-    let failures = with_info(&attachments, &subs, |info| {
+    let failures = with_info(&attachments, &subs, &[local(0, 1)], |info| {
         for_each_failure(
             &host,
             // SAFETY: valid structures and live handles, here and below.
@@ -509,7 +563,7 @@ fn every_refusal_of_host_memory_is_told_and_leaks_nothing() {
         )
     });
     assert_eq!(failures, 3);
-    let failures = with_info2(&attachments, &subs, |info| {
+    let failures = with_info2(&attachments, &subs, &[local(0, 1)], |info| {
         for_each_failure(
             &host,
             // SAFETY: as above.
@@ -568,8 +622,8 @@ fn any_sub(attachments: u32) -> impl Strategy<Value = Sub> {
 }
 
 proptest! {
-    /// Attachments that lie in memory between subpasses hold what they would if they stayed where they
-    /// are from their first use to their last.
+    /// Attachments that lie in memory between groups of subpasses, and in the tile within them, hold what they
+    /// would if they stayed where they are from their first use to their last.
     #[test]
     fn subpasses_see_what_the_ones_before_drew(
         ops in proptest::collection::vec(
@@ -577,6 +631,7 @@ proptest! {
             3,
         ),
         subs in proptest::collection::vec(any_sub(3), 1..6),
+        locals in proptest::collection::vec(any::<bool>(), 5),
     ) {
         let uses = |number: u32| {
             let at = |sub: &Sub| sub.input.contains(&number) || sub.colour.contains(&number);
@@ -589,10 +644,17 @@ proptest! {
             (if is_input { LOAD } else { load }, store)
         }).collect();
         let attachments: Vec<_> = ops.iter().map(|(load, store)| colour(*load, *store)).collect();
-        let pass = pass(&attachments, &subs).expect("a pass");
+        let between = (1..subs.len() as u32).zip(locals);
+        let dependencies: Vec<_> = between.map(|(to, is_local)| match is_local {
+            true => local(to - 1, to),
+            false => global(to - 1, to),
+        }).collect();
+        let pass = pass_with(&attachments, &subs, &dependencies).expect("a pass");
         let initial = Contents::Of("initial", Vec::new());
         let mut memory = vec![initial.clone(); 3];
         let mut expected = vec![initial; 3];
+        // What it holds, and what becomes of it.
+        let mut tile: Vec<Option<(Contents, vk::AttachmentStoreOp)>> = vec![None; 3];
         for (index, sub) in subs.iter().enumerate() {
             let subpass = index as u32;
             for number in 0..3 {
@@ -601,24 +663,38 @@ proptest! {
                     *contents = contents.loaded(ops[number as usize].0);
                 }
             }
+            if !pass.is_merged(subpass) {
+                tile.fill(None);
+                let made = instances(&pass, subpass);
+                for (number, load, store, _) in made.group.colour.iter().filter_map(tell) {
+                    let at = number as usize;
+                    tile[at] = Some((memory[at].loaded(load), store));
+                }
+            }
             let used = |number: &&u32| **number != UNUSED;
             for input in sub.input.iter().filter(used) {
-                prop_assert_eq!(&memory[*input as usize], &expected[*input as usize]);
+                let at = *input as usize;
+                let got = tile[at].as_ref().map_or(&memory[at], |held| &held.0);
+                prop_assert_eq!(got, &expected[at]);
             }
-            let made = instances(&pass, subpass);
-            for (told, number) in made.subpass.colour.iter().map(tell).zip(&sub.colour) {
-                prop_assert_eq!(told.map_or(UNUSED, |told| told.0), *number);
-                if let Some((number, load, store, _)) = told {
-                    let at = number as usize;
-                    memory[at] = memory[at].loaded(load).drawn(subpass).stored(store);
-                    expected[at] = expected[at].clone().drawn(subpass);
-                }
+            for number in sub.colour.iter().filter(used) {
+                let at = *number as usize;
+                let (held, store) = tile[at].clone().expect("it is in the tile");
+                tile[at] = Some((held.drawn(subpass), store));
+                expected[at] = expected[at].clone().drawn(subpass);
             }
             for number in 0..3 {
                 let at = number as usize;
                 // Of an input nothing is lost by keeping it.
-                if uses(number).1 == Some(index) && sub.colour.contains(&number) {
+                if uses(number).1 == Some(index) && tile[at].is_some() {
                     expected[at] = expected[at].clone().stored(ops[at].1);
+                }
+            }
+            if !pass.is_merged(subpass + 1) {
+                for (memory, tile) in memory.iter_mut().zip(&tile) {
+                    if let Some((held, store)) = tile {
+                        *memory = held.clone().stored(*store);
+                    }
                 }
             }
         }
@@ -629,9 +705,13 @@ proptest! {
     #[test]
     fn both_ways_to_create_agree(subs in proptest::collection::vec(any_sub(3), 0..5)) {
         let attachments = [colour(CLEAR, STORE), colour(LOAD, STORE), colour(ANY, LOSE)];
-        let new = pass(&attachments, &subs).expect("a pass");
+        let last = subs.len().saturating_sub(1) as u32;
+        let dependencies = [local(0, last), global(last, last.saturating_sub(1)), global(last / 2, last)];
+        let new = pass_with(&attachments, &subs, &dependencies).expect("a pass");
         // SAFETY: a valid structure.
-        let old = with_info(&attachments, &subs, |info| unsafe { RenderPass::new(host(), info) });
+        let old = with_info(&attachments, &subs, &dependencies, |info| unsafe {
+            RenderPass::new(host(), info)
+        });
         let old = old.expect("a pass");
         let told = |pass: &RenderPass| format!("{:?} {:?}", pass.attachments, pass.subpasses);
         prop_assert_eq!(told(&new), told(&old));

@@ -112,7 +112,6 @@ impl Background {
                 word: a.word,
                 write_mask: 15,
                 blend: None,
-                input: None,
             }
         };
         let lowering = FragmentLowering {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-//! Discards, sample masks, alpha to coverage, depth, input attachments, shading of samples.
+//! Discards, sample masks, alpha to coverage, depth, shading of samples.
 
 use agx_compiler::binary::{DepthLayout, StageInfo};
 use agx_hw::launcher::Samples;
@@ -206,23 +206,6 @@ fn outputs_have_initial_values() {
                 if x < 5 { x } else { 42 }
             },
         );
-    }
-}
-
-#[test]
-fn input_attachments_are_read_in_the_tile() {
-    let first = "layout(location = 0) out uint o; void main() { o = uint(gl_FragCoord.x); }";
-    let second = "layout(input_attachment_index = 2, set = 0, binding = 0) uniform usubpassInput i;
-        layout(location = 0) out uint o;
-        void main() { o = subpassLoad(i).x * 3u + 1u; }";
-    let mut scene = scene(Samples::One);
-    scene.draw(&Draw::new(COVER, first), |_| {});
-    scene.draw(&Draw::new(COVER, second), |attachments| {
-        attachments[0].as_mut().unwrap().input = Some(2);
-    });
-    scene.render();
-    for x in 0..16 {
-        assert_eq!(word(&scene, x, 5, 0), x * 3 + 1);
     }
 }
 

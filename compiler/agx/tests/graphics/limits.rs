@@ -81,7 +81,6 @@ const fn rgba8() -> Attachment {
         word: 0,
         write_mask: 15,
         blend: None,
-        input: None,
     }
 }
 

@@ -8,6 +8,7 @@ mod attributes;
 mod blending;
 mod coverage;
 mod formats;
+mod inputs;
 mod limits;
 mod pipeline;
 mod textures;

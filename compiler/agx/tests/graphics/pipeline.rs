@@ -276,7 +276,6 @@ impl Scene {
                 word: self.places[i],
                 write_mask: 15,
                 blend: None,
-                input: None,
             })
         })
     }

@@ -135,13 +135,20 @@ struct cortland_attachment {
    uint32_t write_mask;
    bool blends;
    struct cortland_blend_equation colour, alpha;
-   bool is_input;
-   uint32_t input;
+};
+
+/* An input attachment that is a colour attachment in the tile: of this pass of the hardware, but not always of the shader's
+ * own outputs. */
+struct cortland_tile_input {
+   uint32_t index;
+   struct cortland_attachment held;
 };
 
 struct cortland_fragment_lowering {
    uint32_t samples;
    struct cortland_attachment attachments[CORTLAND_MOST_ATTACHMENTS];
+   const struct cortland_tile_input *inputs;
+   size_t num_inputs;
    bool sample_shading, alpha_to_coverage, alpha_to_one;
    uint32_t sample_mask;
    bool has_logic_op;

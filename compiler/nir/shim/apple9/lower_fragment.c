@@ -174,29 +174,6 @@ look(nir_shader *s)
 
 /* ---- intrinsics in the body ---- */
 
-/* What of the attachment is read as an input, or null. */
-static const struct cortland_attachment *
-input_of(const struct fragment *f, nir_intrinsic_instr *load)
-{
-   nir_deref_instr *deref = nir_src_as_deref(load->src[0]);
-   enum glsl_sampler_dim dim = glsl_get_sampler_dim(glsl_without_array(deref->type));
-   if (dim != GLSL_SAMPLER_DIM_SUBPASS && dim != GLSL_SAMPLER_DIM_SUBPASS_MS)
-      return NULL;
-   nir_variable *variable = nir_deref_instr_get_variable(deref);
-   uint32_t index = variable ? variable->data.index : UINT32_MAX;
-   if (deref->deref_type == nir_deref_type_array) {
-      if (!nir_src_is_const(deref->arr.index))
-         return NULL;
-      index += nir_src_as_uint(deref->arr.index);
-   }
-   for (unsigned i = 0; i < CORTLAND_MOST_ATTACHMENTS; i++) {
-      const struct cortland_attachment *a = &f->lowering->attachments[i];
-      if (a->present && a->is_input && a->input == index)
-         return a;
-   }
-   return NULL;
-}
-
 /* The words of a sample, told by a mask of one bit. */
 static void
 load_words(nir_builder *b, const struct cortland_attachment *a, nir_def *sample, nir_def *words[4])
@@ -212,22 +189,6 @@ one_sample(struct fragment *f, nir_def *sample)
    if (f->lowering->samples == 1)
       return nir_imm_int(f->b, 1);
    return nir_ishl(f->b, nir_imm_int(f->b, 1), nir_iand_imm(f->b, sample, f->lowering->samples - 1));
-}
-
-static nir_def *
-load_input_attachment(struct fragment *f, nir_intrinsic_instr *load, const struct cortland_attachment *a)
-{
-   nir_deref_instr *deref = nir_src_as_deref(load->src[0]);
-   bool multisampled = glsl_get_sampler_dim(glsl_without_array(deref->type)) == GLSL_SAMPLER_DIM_SUBPASS_MS;
-   nir_def *words[4], *colour[4];
-   if (load->def.bit_size != 32)
-      unsupported("an input attachment read as %u bits", load->def.bit_size);
-   nir_def *sample = nir_imm_int(f->b, 0);
-   if (multisampled)
-      sample = load->src[2].ssa;
-   load_words(f->b, a, one_sample(f, sample), words);
-   apple9_unpack_colour(f->b, a, words, colour);
-   return nir_vec(f->b, colour, load->def.num_components);
 }
 
 static nir_def *
@@ -258,19 +219,72 @@ lowered(struct fragment *f, nir_intrinsic_instr *intrin)
    }
 }
 
+/* ---- input attachments in the tile ---- */
+
+/* What holds the input attachment with an index, or null. */
+static const struct cortland_attachment *
+in_tile(const struct fragment *f, uint32_t index)
+{
+   for (size_t i = 0; i < f->lowering->num_inputs; i++) {
+      if (f->lowering->inputs[i].index == index)
+         return &f->lowering->inputs[i].held;
+   }
+   return NULL;
+}
+
+/* The colour of the fragment's own pixel; `sample` where the variable has several. */
+static nir_def *
+load_from_tile(struct fragment *f, nir_intrinsic_instr *load, nir_def *sample, const struct cortland_attachment *a)
+{
+   nir_def *words[4], *colour[4];
+   if (load->def.bit_size != 32)
+      unsupported("an input attachment read as %u bits", load->def.bit_size);
+   load_words(f->b, a, one_sample(f, sample), words);
+   apple9_unpack_stored_colour(f->b, a, words, colour);
+   return nir_vec(f->b, colour, load->def.num_components);
+}
+
+/* Elements of a variable. */
+static unsigned
+elements(const struct glsl_type *type)
+{
+   return glsl_type_is_array(type) ? glsl_get_aoa_size(type) : 1;
+}
+
+/* Which of them is meant; drivers do not offer to choose one at run time. */
+static unsigned
+element_of(nir_deref_instr *deref)
+{
+   unsigned at = 0;
+   for (; deref->deref_type == nir_deref_type_array; deref = nir_deref_instr_parent(deref)) {
+      if (!nir_src_is_const(deref->arr.index))
+         unsupported("an input attachment that is chosen at run time");
+      at += nir_src_as_uint(deref->arr.index) * elements(deref->type);
+   }
+   return at;
+}
+
 /* Input attachments that are in the tile. */
 static bool
 lower_tile_inputs(nir_builder *b, nir_intrinsic_instr *intrin, void *data)
 {
    struct fragment *f = data;
-   const struct cortland_attachment *a = NULL;
-   if (intrin->intrinsic == nir_intrinsic_image_deref_load)
-      a = input_of(f, intrin);
+   if (intrin->intrinsic != nir_intrinsic_image_deref_load || !f->lowering->num_inputs)
+      return false;
+   nir_deref_instr *deref = nir_src_as_deref(intrin->src[0]);
+   enum glsl_sampler_dim dim = glsl_get_sampler_dim(glsl_without_array(deref->type));
+   if (dim != GLSL_SAMPLER_DIM_SUBPASS && dim != GLSL_SAMPLER_DIM_SUBPASS_MS)
+      return false;
+   nir_variable *variable = nir_deref_instr_get_variable(deref);
+   if (!variable)
+      unsupported("an input attachment of no variable");
+   const struct cortland_attachment *a = in_tile(f, variable->data.index + element_of(deref));
    if (!a)
       return false;
    f->b = b;
    b->cursor = nir_before_instr(&intrin->instr);
-   nir_def_replace(&intrin->def, load_input_attachment(f, intrin, a));
+   nir_def *sample = dim == GLSL_SAMPLER_DIM_SUBPASS_MS ? intrin->src[2].ssa : nir_imm_int(b, 0);
+   nir_def_replace(&intrin->def, load_from_tile(f, intrin, sample, a));
    return true;
 }
 

@@ -66,6 +66,9 @@ void apple9_pack_colour(nir_builder *b, const struct cortland_attachment *a, nir
                         nir_def *words[4]);
 void apple9_unpack_colour(nir_builder *b, const struct cortland_attachment *a, nir_def *const words[4],
                           nir_def *colour[4]);
+/* The same as memory would have the colour, of which it holds fewer bits in some formats. The words are used up. */
+void apple9_unpack_stored_colour(nir_builder *b, const struct cortland_attachment *a, nir_def *words[4],
+                                 nir_def *colour[4]);
 /* Words to words that hold the numbers of the format in memory, for logic operations, and back. */
 void apple9_to_memory_bits(nir_builder *b, const struct cortland_attachment *a, nir_def *words[4]);
 void apple9_from_memory_bits(nir_builder *b, const struct cortland_attachment *a, nir_def *words[4]);

@@ -394,6 +394,21 @@ apple9_to_memory_bits(nir_builder *b, const struct cortland_attachment *a, nir_d
    join(b, a, colour, words);
 }
 
+/* The components of what is widened, from the bits that memory has of them. */
+static void
+unpack_memory_bits(nir_builder *b, const struct cortland_attachment *a, nir_def *const words[4], nir_def *colour[4])
+{
+   bool has_sign = apple9_is_signed_colour(a);
+   for (unsigned c = 0; c < a->components; c++) {
+      unsigned bits = memory_bits(a, c);
+      nir_def *top = nir_ishl_imm(b, part_of(b, a, words, c), 32 - bits);
+      if (has_sign)
+         colour[c] = nir_fmul_imm(b, nir_i2f32(b, nir_ishr_imm(b, top, 32 - bits)), 1.0 / 0x7fff);
+      else
+         colour[c] = from_unorm(b, nir_ushr_imm(b, top, 32 - bits), bits);
+   }
+}
+
 void
 apple9_from_memory_bits(nir_builder *b, const struct cortland_attachment *a, nir_def *words[4])
 {
@@ -404,15 +419,17 @@ apple9_from_memory_bits(nir_builder *b, const struct cortland_attachment *a, nir
    }
    if (!is_widened(a))
       return;
-   bool has_sign = apple9_is_signed_colour(a);
    nir_def *colour[4];
-   for (unsigned c = 0; c < a->components; c++) {
-      unsigned bits = memory_bits(a, c);
-      nir_def *top = nir_ishl_imm(b, part_of(b, a, words, c), 32 - bits);
-      if (has_sign)
-         colour[c] = nir_fmul_imm(b, nir_i2f32(b, nir_ishr_imm(b, top, 32 - bits)), 1.0 / 0x7fff);
-      else
-         colour[c] = from_unorm(b, nir_ushr_imm(b, top, 32 - bits), bits);
-   }
+   unpack_memory_bits(b, a, words, colour);
    apple9_pack_colour(b, a, colour, words);
+}
+
+void
+apple9_unpack_stored_colour(nir_builder *b, const struct cortland_attachment *a, nir_def *words[4], nir_def *colour[4])
+{
+   apple9_unpack_colour(b, a, words, colour);
+   if (!is_widened(a))
+      return;
+   apple9_to_memory_bits(b, a, words);
+   unpack_memory_bits(b, a, words, colour);
 }

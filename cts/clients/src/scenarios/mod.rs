@@ -52,6 +52,7 @@ mod shaders;
 mod stages;
 mod states;
 mod stencil;
+mod subpasses;
 mod swapchain;
 mod sync;
 mod texels;
@@ -115,6 +116,7 @@ pub fn all() -> Vec<Scenario> {
         stages::SCENARIOS,
         states::SCENARIOS,
         stencil::SCENARIOS,
+        subpasses::SCENARIOS,
         swapchain::SCENARIOS,
         sync::SCENARIOS,
         texels::SCENARIOS,

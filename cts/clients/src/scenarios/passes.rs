@@ -26,6 +26,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     scenario("passes.levels", levels),
     scenario("passes.slices", slices),
     scenario("passes.many", many),
+    scenario("passes.sizes", sizes),
 ];
 
 const ONE: vk::SampleCountFlags = vk::SampleCountFlags::TYPE_1;
@@ -549,4 +550,80 @@ void main() {
     }
     let got = picture.read()?.colour.remove(0);
     s.report.expect("sums", got, &expected)
+}
+
+/// Attachments of several sizes: what is outside of the area stays, in each of them.
+unsafe fn sizes(s: &Scope<'_>) -> anyhow::Result<()> {
+    let commands = s.commands(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT)?;
+    let device = s.device();
+    let (large, small, deep) = ([64, 50], [40, 36], [56, 60]);
+    let mut target = Target {
+        size: small,
+        samples: ONE,
+        colour: Vec::new(),
+        depth: None,
+    };
+    for size in [large, small] {
+        let made = s.colour(RGBA8, 4, size, floats(GREEN), commands)?;
+        let (image, white) = (made.image, floats([1.0; 4]));
+        device.cmd_clear_color_image(commands, image.handle, GENERAL, &white, &[image.range()]);
+        target.colour.push(made);
+    }
+    let clear = |depth| vk::ClearDepthStencilValue { depth, stencil: 0 };
+    let mut depth = s.depth_stencil(vk::Format::D32_SFLOAT, deep, clear(0.25), commands)?;
+    s.barrier(commands);
+    let before = Target {
+        size: deep,
+        samples: ONE,
+        colour: Vec::new(),
+        depth: Some(depth),
+    };
+    s.render(commands, &before, Load::CLEAR);
+    device.cmd_end_rendering(commands);
+    s.barrier(commands);
+    depth.clear.depth_stencil = clear(1.0);
+    target.depth = Some(depth);
+    let vertex = quads(&[([4.0, 4.0, 30.0, 64.0], 0.5, RED)]);
+    let fragment = "
+layout(location = 0) flat in vec4 tint;
+layout(location = 0) out vec4 a;
+layout(location = 1) out vec4 b;
+void main() { a = tint; b = tint.bgra; }
+";
+    let mut draw = Draw::new(&target, &vertex, fragment);
+    draw.topology = vk::PrimitiveTopology::TRIANGLE_STRIP;
+    (draw.viewport.width, draw.viewport.height) = (64.0, 64.0);
+    draw.depth = (draw.depth.depth_test_enable(true).depth_write_enable(true))
+        .depth_compare_op(vk::CompareOp::LESS);
+    let pipeline = s.graphics(&draw)?;
+    s.render(commands, &target, Load::CLEAR);
+    device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::GRAPHICS, pipeline);
+    device.cmd_draw(commands, 4, 1, 0, 0);
+    device.cmd_end_rendering(commands);
+    let images = [target.colour[0], target.colour[1], depth].map(|of| of.image);
+    let mut back = Vec::new();
+    for image in images {
+        back.push(s.read_back(commands, image)?);
+    }
+    s.finish(commands)?;
+    let byte = |tint: [f32; 4]| tint.map(|c| (c * 255.0) as u8);
+    let word = |depth: f32| depth.to_le_bytes();
+    for (name, back, size, [outside, cleared, drawn]) in [
+        ("large", &back[0], large, [[1.0; 4], GREEN, RED].map(byte)),
+        ("small", &back[1], small, [[1.0; 4], GREEN, BLUE].map(byte)),
+        ("depth", &back[2], deep, [0.25, 1.0, 0.5].map(word)),
+    ] {
+        let mut expected = Vec::new();
+        for (y, x) in (0..size[1]).flat_map(|y| (0..size[0]).map(move |x| (y, x))) {
+            let is_inside = x < small[0] && y < small[1];
+            let is_drawn = (4..30).contains(&x) && y >= 4;
+            expected.extend(match (is_inside, is_drawn) {
+                (false, _) => outside,
+                (true, false) => cleared,
+                (true, true) => drawn,
+            });
+        }
+        s.report.expect(name, back.bytes(), &expected)?;
+    }
+    Ok(())
 }

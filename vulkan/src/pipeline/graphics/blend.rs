@@ -2,77 +2,143 @@
 //! What fragment shaders do with the colours of attachments (isa-3, 4.6; HW).
 
 use agx_hw::format::Format;
+use agx_hw::launcher::Samples;
 use agx_hw::tile::Layout as TileLayout;
 use ash::vk;
-use mesa_nir::{Attachment, Blend, BlendEquation, BlendFactor, BlendOp, LogicOp};
+use mesa_nir::{
+    Attachment, Blend, BlendEquation, BlendFactor, BlendOp, ColourFormat, LogicOp, TileInput,
+};
 
 use super::refuse;
-use crate::error::VkResult;
+use crate::error::{VkResult, record};
 use crate::image::format;
 use crate::rendering::{AttachmentFormats, MAX_COLOUR};
 
-/// The hardware's formats of colour attachments.
-pub(crate) fn colour_formats(formats: &AttachmentFormats) -> VkResult<Vec<Option<Format>>> {
-    let one = |format: &vk::Format| match *format {
-        vk::Format::UNDEFINED => Ok(None),
-        other => match format::single(other) {
-            Some(format) if format.tile_word().is_some() => Ok(Some(format)),
-            _ => refuse(&format_args!("{other:?} is no colour attachment")),
-        },
-    };
-    formats.colour.iter().map(one).collect()
+/// The colour attachments of a pipeline in the tile.
+pub(super) struct Targets<'a> {
+    formats: &'a AttachmentFormats,
+    /// By place in the tile.
+    colour: Vec<Option<Format>>,
+    pub(super) tile: TileLayout,
 }
 
-/// The attachments, where they lie in a tile, and how they blend: by the location of the fragment shader's
-/// output. Without locations it is the attachment's number.
-///
-/// # Errors
-/// When there is no tile format.
-pub(super) fn attachments(
-    formats: &[Option<Format>],
-    tile: &TileLayout,
-    states: &[vk::PipelineColorBlendAttachmentState],
-    locations: Option<&[u32]>,
-) -> VkResult<[Option<Attachment>; MAX_COLOUR]> {
-    let mut all = [None; MAX_COLOUR];
-    for (at, placed) in tile.attachments().iter().enumerate() {
-        let (Some(format), Some(placed)) = (formats[at], placed) else {
-            continue;
+impl<'a> Targets<'a> {
+    /// # Errors
+    /// When the hardware has no such attachments, or no tile for them.
+    pub(super) fn new(formats: &'a AttachmentFormats, samples: Samples) -> VkResult<Targets<'a>> {
+        let one = |format: &vk::Format| match *format {
+            vk::Format::UNDEFINED => Ok(None),
+            other => match format::single(other) {
+                Some(format) if format.tile_word().is_some() => Ok(Some(format)),
+                _ => refuse(&format_args!("{other:?} is no colour attachment")),
+            },
         };
-        let location = match locations {
-            None => at,
-            // `ATTACHMENT_UNUSED` is none.
-            Some(locations) => locations.get(at).map_or(usize::MAX, |to| *to as usize),
-        };
-        let Some(to) = all.get_mut(location) else {
-            continue;
-        };
-        let Some(format) = agx_compiler::colour_format(format) else {
-            return refuse(&format_args!("no tile format of {}", format.name()));
-        };
-        let state = states.get(at);
-        *to = Some(Attachment {
-            format,
-            word: placed.offset / 4,
-            write_mask: state.map_or(0xf, |state| state.color_write_mask.as_raw() as u8 & 0xf),
-            blend: state
-                .filter(|state| state.blend_enable == vk::TRUE)
-                .map(|state| Blend {
-                    colour: BlendEquation {
-                        op: blend_op(state.color_blend_op),
-                        src: blend_factor(state.src_color_blend_factor),
-                        dst: blend_factor(state.dst_color_blend_factor),
-                    },
-                    alpha: BlendEquation {
-                        op: blend_op(state.alpha_blend_op),
-                        src: blend_factor(state.src_alpha_blend_factor),
-                        dst: blend_factor(state.dst_alpha_blend_factor),
-                    },
-                }),
-            input: None,
-        });
+        let colour: Vec<_> = formats.tile().iter().map(one).collect::<VkResult<_>>()?;
+        let tile = TileLayout::new(&colour, samples).map_err(record)?;
+        Ok(Targets {
+            formats,
+            colour,
+            tile,
+        })
     }
-    Ok(all)
+
+    /// What is at a place in the tile: its format and its first word.
+    fn at(&self, place: usize) -> VkResult<Option<(ColourFormat, u8)>> {
+        let placed = self.tile.attachments().get(place).copied().flatten();
+        let (Some(Some(format)), Some(placed)) = (self.colour.get(place), placed) else {
+            return Ok(None);
+        };
+        match agx_compiler::colour_format(*format) {
+            Some(of) => Ok(Some((of, placed.offset / 4))),
+            None => refuse(&format_args!("no tile format of {}", format.name())),
+        }
+    }
+
+    /// Where the attachments lie in the tile, and how they blend: by the location of the fragment shader's
+    /// output. Without locations it is the attachment's number.
+    ///
+    /// # Errors
+    /// When there is no tile format.
+    pub(super) fn attachments(
+        &self,
+        states: &[vk::PipelineColorBlendAttachmentState],
+        locations: Option<&[u32]>,
+    ) -> VkResult<[Option<Attachment>; MAX_COLOUR]> {
+        let mut all = [None; MAX_COLOUR];
+        for at in 0..self.formats.colour.len() {
+            let Some(place) = self.formats.place(at) else {
+                continue;
+            };
+            let Some((format, word)) = self.at(place)? else {
+                continue;
+            };
+            let location = match locations {
+                None => at,
+                // `ATTACHMENT_UNUSED` is none.
+                Some(locations) => locations.get(at).map_or(usize::MAX, |to| *to as usize),
+            };
+            let Some(to) = all.get_mut(location) else {
+                continue;
+            };
+            let state = states.get(at);
+            *to = Some(Attachment {
+                format,
+                word,
+                write_mask: state.map_or(0xf, |state| state.color_write_mask.as_raw() as u8 & 0xf),
+                blend: state
+                    .filter(|state| state.blend_enable == vk::TRUE)
+                    .map(|state| Blend {
+                        colour: BlendEquation {
+                            op: blend_op(state.color_blend_op),
+                            src: blend_factor(state.src_color_blend_factor),
+                            dst: blend_factor(state.dst_color_blend_factor),
+                        },
+                        alpha: BlendEquation {
+                            op: blend_op(state.alpha_blend_op),
+                            src: blend_factor(state.src_alpha_blend_factor),
+                            dst: blend_factor(state.dst_alpha_blend_factor),
+                        },
+                    }),
+            });
+        }
+        Ok(all)
+    }
+
+    /// The input attachments that are in the tile.
+    ///
+    /// # Errors
+    /// When there is no tile format.
+    pub(super) fn inputs(&self) -> VkResult<Vec<TileInput>> {
+        let mut all = Vec::new();
+        for input in self.formats.merged.iter().flat_map(|merged| &merged.inputs) {
+            if let Some((format, word)) = self.at(input.place.into())? {
+                all.push(TileInput {
+                    index: input.index,
+                    format,
+                    word,
+                });
+            }
+        }
+        Ok(all)
+    }
+
+    /// Whether fragments that write some attachments leave something of what is in the tile already: hardware
+    /// must shade what they cover, too (graphics, 6.5: the pass type; HW).
+    pub(super) fn shows_below(&self, written: &[Option<Attachment>; MAX_COLOUR]) -> bool {
+        let merged = self.formats.merged.as_ref();
+        let drawn = merged.map_or(u8::MAX, |merged| merged.drawn);
+        let is_covered = |word: u8| {
+            written.iter().flatten().any(|attachment| {
+                let all = (1u8 << attachment.format.components) - 1;
+                attachment.word == word && attachment.write_mask & all == all
+            })
+        };
+        let mut there = (0..).zip(self.tile.attachments());
+        there.any(|(place, attachment)| {
+            drawn >> place & 1 == 1
+                && attachment.is_some_and(|attachment| !is_covered(attachment.offset / 4))
+        })
+    }
 }
 
 fn blend_op(op: vk::BlendOp) -> BlendOp {

@@ -21,7 +21,8 @@
 //! therefore not fast, and is not said to be (`graphicsPipelineLibraryFastLinking`), unless a cache has
 //! the shaders; and every linked pipeline is as good as one that was made whole.
 
-use std::sync::Arc;
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use agx_compiler::binary::{DepthLayout, FragmentInfo, StageInfo, VaryingMode, VertexInfo};
 use agx_hw::coefficient::{Inputs, Interpolation, TABLE_ALIGN, TABLE_SIZE, Table};
@@ -33,9 +34,9 @@ use agx_hw::vdm::{Primitive, Provoking, Template as Front, VertexState};
 use agx_hw::window::LauncherAddress;
 use arrayvec::ArrayVec;
 use ash::vk;
-use mesa_nir::{FragmentLowering, VertexLowering};
+use mesa_nir::{FragmentLowering, LogicOp, VertexLowering};
 
-use self::blend::{attachments, colour_formats};
+use self::blend::Targets;
 use self::fragment::{Fragment, Tests};
 use self::output::Output;
 use self::parts::Parts;
@@ -58,7 +59,7 @@ use crate::host::HostAllocator;
 use crate::internal::spirv_words;
 use crate::object;
 use crate::program::Program;
-use crate::rendering;
+use crate::rendering::{self, MAX_COLOUR, Merged};
 
 mod blend;
 mod fragment;
@@ -89,6 +90,15 @@ pub(crate) struct GraphicsPipeline {
     pub(crate) bresenham: bool,
     pub(crate) samples: Samples,
     pub(crate) shader_depth: ShaderDepth,
+    /// Fragments leave something of what is below them in attachments.
+    pub(crate) shows_below: bool,
+    /// Where attachments are in the tile, if its subpass is merged with others; nothing if it has no attachments,
+    /// as it rasterises nothing.
+    merged: Option<Option<Box<Merged>>>,
+    /// What it was made of, if its subpass may be merged with others in compatible render passes.
+    source: Option<Box<Parts<'static>>>,
+    /// The same for attachments at other places.
+    others: Mutex<Vec<Arc<GraphicsPipeline>>>,
     /// The coefficient table.
     pub(crate) table: Slice,
     /// Bindings of it.
@@ -140,6 +150,44 @@ impl GraphicsPipeline {
         // SAFETY: the caller's promise.
         let parts = unsafe { Parts::of(device, info, info.flags)? };
         GraphicsPipeline::build(search, device.host, &parts, &mut Feedback::default())
+    }
+
+    /// Whether it is for attachments that are at these places in the tile.
+    pub(crate) fn is_for(&self, merged: Option<&Merged>) -> bool {
+        (self.merged.as_ref()).is_none_or(|own| own.as_deref() == merged)
+    }
+
+    /// The same for attachments at other places, compiled if need be; it lives as long as this one. (Render passes
+    /// are compatible if their references are to attachments of one format and number of samples, whichever these
+    /// are: Vulkan 1.3, 8.2. So other subpasses may be merged, and other inputs be in the tile.)
+    ///
+    /// # Errors
+    /// When there is no memory, or its shaders are not known any more.
+    pub(crate) fn elsewhere(
+        &self,
+        device: &Device,
+        merged: Option<&Merged>,
+    ) -> VkResult<NonNull<GraphicsPipeline>> {
+        let Some(source) = &self.source else {
+            return refuse(
+                &"it is drawn with in a render pass that is not compatible with its own",
+            );
+        };
+        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = others.iter().find(|other| other.is_for(merged)) {
+            return Ok(NonNull::from(&**known));
+        }
+        let mut parts = source.borrow();
+        if let Some(output) = &mut parts.output {
+            output.formats.merged = merged.cloned();
+            output.is_of_several = false;
+        }
+        let search = Search::new(device, None, vk::PipelineCreateFlags::empty());
+        let made = GraphicsPipeline::build(search, device.host, &parts, &mut Feedback::default())?;
+        let made = Arc::new(made);
+        let at = NonNull::from(&*made);
+        others.push(made);
+        Ok(at)
     }
 
     /// Makes one of all its parts.
@@ -218,6 +266,11 @@ impl GraphicsPipeline {
             depth_clamp: raster.depth_clamp,
             provoking: raster.provoking,
             bresenham: raster.bresenham,
+            shows_below: stages.shows_below,
+            merged: (parts.output.as_ref())
+                .map(|output| output.formats.merged.clone().map(Box::new)),
+            source: (output.is_of_several).then(|| Box::new(parts.borrow().into_owned())),
+            others: Mutex::new(Vec::new()),
             samples: output.samples,
             shader_depth: match (fragment_info.writes_depth, fragment_info.depth_layout) {
                 (false, _) => ShaderDepth::Unchanged,
@@ -266,6 +319,8 @@ struct Stages<'a> {
     fragment: Module<'a>,
     lowering: FragmentLowering,
     tile: TileLayout,
+    /// Fragments leave something of what is below them.
+    shows_below: bool,
 }
 
 type Found = (Arc<Shader>, Option<Texts>);
@@ -284,11 +339,18 @@ impl<'a> Stages<'a> {
         output: &Output,
     ) -> VkResult<Stages<'a>> {
         let samples = output.samples;
-        let colour = colour_formats(&output.formats)?;
-        let tile = TileLayout::new(&colour, samples).map_err(record)?;
+        let targets = Targets::new(&output.formats, samples)?;
         let given = fragment.and_then(|given| given.module.as_ref());
         let sample_shading = fragment.and_then(|given| given.sample_shading);
+        let attachments = targets.attachments(&output.blend, output.locations.as_deref())?;
+        let writes = given.is_some() && output.logic_op != Some(LogicOp::NoOp);
+        let written = if writes {
+            attachments
+        } else {
+            [None; MAX_COLOUR]
+        };
         Ok(Stages {
+            shows_below: targets.shows_below(&written),
             vertex: Source {
                 module: &pre.vertex,
                 lowering: Lowering::Vertex(VertexLowering {
@@ -307,12 +369,8 @@ impl<'a> Stages<'a> {
                 robust: given.is_some_and(|module| module.robust),
                 custom_border_colors: given.is_some_and(|module| module.custom_border_colors),
                 samples: samples.count() as u8,
-                attachments: attachments(
-                    &colour,
-                    &tile,
-                    &output.blend,
-                    output.locations.as_deref(),
-                )?,
+                attachments,
+                inputs: targets.inputs()?,
                 sample_shading: sample_shading
                     .is_some_and(|least| least * samples.count() as f32 > 1.0),
                 alpha_to_coverage: output.alpha_to_coverage,
@@ -321,7 +379,7 @@ impl<'a> Stages<'a> {
                 logic_op: output.logic_op,
                 ..FragmentLowering::default()
             },
-            tile,
+            tile: targets.tile,
         })
     }
 

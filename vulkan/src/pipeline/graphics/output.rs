@@ -19,6 +19,8 @@ use crate::rendering::{AttachmentFormats, MAX_COLOUR};
 #[derive(Clone)]
 pub(super) struct Output {
     pub(super) formats: AttachmentFormats,
+    /// It is for one of several subpasses, with which others may be merged in another render pass.
+    pub(super) is_of_several: bool,
     pub(super) samples: Samples,
     pub(super) sample_mask: u32,
     pub(super) alpha_to_coverage: bool,
@@ -35,6 +37,7 @@ impl Default for Output {
     fn default() -> Output {
         Output {
             formats: AttachmentFormats::default(),
+            is_of_several: false,
             samples: Samples::One,
             sample_mask: u32::MAX,
             alpha_to_coverage: false,
@@ -59,9 +62,16 @@ impl Output {
         is_discarded: bool,
     ) -> VkResult<Output> {
         // SAFETY: the caller's promise.
-        let (formats, locations) = unsafe { (formats(info), locations(info)) };
+        let (pass, formats, locations) = unsafe {
+            (
+                object::get_optional::<RenderPass>(info.render_pass),
+                formats(info),
+                locations(info),
+            )
+        };
         let mut made = Output {
             formats,
+            is_of_several: pass.is_some_and(|pass| pass.subpasses() > 1),
             locations,
             ..Output::default()
         };
@@ -178,6 +188,7 @@ unsafe fn formats(info: &vk::GraphicsPipelineCreateInfo<'_>) -> AttachmentFormat
             depth: rendering.depth_attachment_format,
             stencil: rendering.stencil_attachment_format,
             view_mask: rendering.view_mask,
+            merged: None,
         }
     }
 }

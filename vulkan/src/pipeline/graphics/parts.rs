@@ -167,7 +167,7 @@ impl<'a> Parts<'a> {
     }
 
     /// The same, with shaders in memory that is still another's.
-    fn borrow(&self) -> Parts<'_> {
+    pub(super) fn borrow(&self) -> Parts<'_> {
         Parts {
             dynamic: self.dynamic,
             input: self.input.clone(),

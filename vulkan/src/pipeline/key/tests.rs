@@ -49,6 +49,10 @@ impl Whole {
         self.fragment().attachments[1].as_mut().expect("there")
     }
 
+    fn input(&mut self) -> &mut TileInput {
+        &mut self.fragment().inputs[0]
+    }
+
     fn colour(&mut self) -> &mut BlendEquation {
         &mut self.attachment().blend.as_mut().expect("there").colour
     }
@@ -138,11 +142,18 @@ fn fragment() -> Whole {
             colour: equation,
             alpha: equation,
         }),
-        input: None,
     });
     let lowering = FragmentLowering {
         bindings: bindings(),
         attachments,
+        inputs: vec![TileInput {
+            index: 0,
+            format: ColourFormat {
+                encoding: ColourEncoding::Unorm8,
+                components: 4,
+            },
+            word: 1,
+        }],
         ..FragmentLowering::default()
     };
     let storage = Storage::Tile {
@@ -221,8 +232,15 @@ const FRAGMENT: &[Change] = &[
     |w| w.attachment().format.components = 3,
     |w| w.attachment().word = 1,
     |w| w.attachment().write_mask = 7,
-    |w| w.attachment().input = Some(0),
-    |w| w.attachment().input = Some(1),
+    |w| w.fragment().inputs.clear(),
+    |w| w.input().index = 1,
+    |w| w.input().format.encoding = ColourEncoding::Srgb8,
+    |w| w.input().format.components = 3,
+    |w| w.input().word = 0,
+    |w| {
+        let second = *w.input();
+        w.fragment().inputs.push(second);
+    },
     |w| w.attachment().blend = None,
     |w| w.colour().op = BlendOp::Max,
     |w| w.colour().src = BlendFactor::Src1Alpha,

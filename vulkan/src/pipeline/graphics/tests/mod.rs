@@ -409,10 +409,9 @@ fn outputs_go_to_the_attachments_that_have_their_locations() {
         colour: colours.into_iter().collect(),
         ..AttachmentFormats::default()
     };
-    let formats = colour_formats(&formats).unwrap();
-    let tile = TileLayout::new(&formats, Samples::One).unwrap();
+    let targets = Targets::new(&formats, Samples::One).unwrap();
     let words = |locations| {
-        let all = attachments(&formats, &tile, &[], locations).unwrap();
+        let all = targets.attachments(&[], locations).unwrap();
         all.map(|attachment| attachment.map(|attachment| attachment.word))
     };
     let own = [Some(0), None, Some(2), Some(4), None, None, None, None];
@@ -420,4 +419,53 @@ fn outputs_go_to_the_attachments_that_have_their_locations() {
     let moved = [Some(4), None, None, None, None, Some(2), None, None];
     let unused = vk::ATTACHMENT_UNUSED;
     assert_eq!(words(Some(&[unused, unused, 5, 0])), moved);
+}
+
+/// Of merged subpasses each has its attachments somewhere in the tile, and some to read there. What a pipeline
+/// leaves of what it or others before it drew must be shaded.
+#[test]
+fn attachments_of_merged_subpasses_have_places() {
+    let (word, words, byte) = (
+        vk::Format::R32_UINT,
+        vk::Format::R32G32_UINT,
+        vk::Format::R8G8B8A8_UINT,
+    );
+    let of = |drawn| AttachmentFormats {
+        colour: [byte, vk::Format::UNDEFINED, word].into_iter().collect(),
+        merged: Some(Merged {
+            tile: [words, word, byte].into_iter().collect(),
+            colour: [Some(2), None, Some(1)].into_iter().collect(),
+            inputs: std::iter::once(rendering::TileInput { index: 4, place: 0 }).collect(),
+            drawn,
+            has_depth_stencil: false,
+        }),
+        ..AttachmentFormats::default()
+    };
+    for (drawn, mask, shows) in [
+        (0b110, vk::ColorComponentFlags::RGBA, false),
+        (0b111, vk::ColorComponentFlags::RGBA, true),
+        (0b110, vk::ColorComponentFlags::R, true),
+    ] {
+        let formats = of(drawn);
+        let targets = Targets::new(&formats, Samples::One).unwrap();
+        assert_eq!(targets.tile.bytes(), 16);
+        let states = [vk::PipelineColorBlendAttachmentState::default().color_write_mask(mask); 3];
+        let all = targets.attachments(&states, None).unwrap();
+        let places = all.map(|attachment| attachment.map(|attachment| attachment.word));
+        assert_eq!(places[..4], [Some(3), None, Some(2), None]);
+        let inputs = targets.inputs().unwrap();
+        let told: Vec<_> = inputs
+            .iter()
+            .map(|input| (input.index, input.word))
+            .collect();
+        assert_eq!(told, [(4, 0)]);
+        assert_eq!(inputs[0].format.components, 2);
+        assert_eq!(targets.shows_below(&all), shows);
+        // A shader that writes nothing leaves everything.
+        assert!(targets.shows_below(&[None; MAX_COLOUR]));
+    }
+    // Without attachments there is nothing to leave.
+    let formats = AttachmentFormats::default();
+    let targets = Targets::new(&formats, Samples::One).unwrap();
+    assert!(!targets.shows_below(&[None; MAX_COLOUR]));
 }
