@@ -349,6 +349,8 @@ impl Kind {
 
 /// How an operand of one kind is written.
 struct Template {
+    /// The operand's own file.
+    file: File,
     /// All bits of the operand.
     mask: u128,
     /// Their values for number 0, retained and released; `None` = the form cannot.
@@ -378,7 +380,7 @@ impl Template {
     fn of(op: &'static Operand, kind: Kind) -> Option<Template> {
         let fits = match kind {
             Kind::Number => op.file == File::Imm,
-            Kind::Own => !matches!(op.file, File::Imm | File::SampleMask),
+            Kind::Own => !matches!(op.file, File::Gpr | File::Imm | File::SampleMask),
             // Where other fields decide which half is meant, the general way looks at them.
             Kind::Low | Kind::High => {
                 matches!(op.span, Span::Regs(_) | Span::Half | Span::Scalar)
@@ -405,6 +407,7 @@ impl Template {
             places.push(place.trailing_zeros() as u8);
         }
         Some(Template {
+            file: op.file,
             mask: op.mask(),
             bits: [Some(zero), write(op, 0, &of(0).kill()).ok()],
             number: Bits::scattered(&places)?,
@@ -421,7 +424,9 @@ impl Template {
 pub(crate) fn write_usual(id: FormId, index: usize, bits: u128, arg: &Arg) -> Option<u128> {
     let (kind, number) = Kind::of(arg.value)?;
     let template = templates(id).get(index)?[kind as usize].as_deref()?;
+    let foreign = matches!(arg.value, Value::Reg(reg) if reg.file != template.file);
     if number > template.max
+        || (kind == Kind::Own && foreign)
         || (arg.neg && template.neg.is_none())
         || (arg.abs && template.abs.is_none())
     {
@@ -462,10 +467,41 @@ mod tests {
     /// The quick writer agrees with the general one, from any previous contents.
     #[test]
     fn quick_writes_are_the_general_ones() {
+        const FILES: [File; 15] = [
+            File::Gpr,
+            File::Uniform,
+            File::UniformPair,
+            File::Publication,
+            File::Predicate,
+            File::SysReg,
+            File::Scratch,
+            File::Coefficient,
+            File::Output,
+            File::TileWord,
+            File::Texture,
+            File::Sampler,
+            File::Image,
+            File::SampleMask,
+            File::Imm,
+        ];
         let numbers = || (0..=260).chain([511, 512, 8191, u16::MAX.into()]);
         let mut quick = [0; Kind::ALL.len()];
         for &id in FormId::ALL {
             for (i, op) in id.form().operands.iter().enumerate() {
+                // Registers of files that the operand may or may not have.
+                for (file, number) in FILES
+                    .into_iter()
+                    .flat_map(|f| [0, 1, 5, 63].map(|n| (f, n)))
+                {
+                    let arg = Arg::new(Value::Reg(Reg::new(file, number)));
+                    if let Some(bits) = write_usual(id, i, id.form().base, &arg) {
+                        assert_eq!(
+                            Ok(bits),
+                            write(op, id.form().base, &arg),
+                            "{id:?} {i} {arg:?}"
+                        );
+                    }
+                }
                 for (kind, number) in Kind::ALL
                     .into_iter()
                     .flat_map(|k| numbers().map(move |n| (k, n)))
