@@ -8,9 +8,10 @@
 //! of field values. What they do not accept goes to the full check, which decides. A test holds the
 //! two together.
 //!
-//! **Operands.** Most operands that a compiler writes are whole registers of one file, or an
-//! immediate. The bits that say so are worked out once per operand by the general writer, so that
-//! writing is a mask, an OR and the number.
+//! **Operands.** Most operands that a compiler writes are registers, halves of them, uniforms or
+//! immediates. The bits that say so, and where the number goes, are worked out by the general
+//! writer for each operand and kind when its form is used first, so that writing is a mask, an OR
+//! and the number.
 
 use std::sync::{LazyLock, OnceLock};
 
