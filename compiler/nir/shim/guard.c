@@ -41,6 +41,15 @@ static_assert(sizeof(struct block) % 16 == 0, "memory behind it must be aligned 
 /* They are outside the budget. */
 #define MOST_KEPT (256u << 10)
 
+struct kept {
+   struct block *lists[KEPT_LISTS];
+   size_t bytes;
+};
+
+/* What the last call kept, for the next one, of whichever thread; the lock is never waited for. */
+static struct kept spare;
+static bool spare_is_locked;
+
 struct guard {
    jmp_buf jump;
    struct block ring;
@@ -48,8 +57,7 @@ struct guard {
    simple_mtx_t *shared;
    void *owned;
    struct cortland_failure failure;
-   struct block *kept[KEPT_LISTS];
-   size_t kept_bytes;
+   struct kept kept;
 };
 
 static _Thread_local struct guard *current;
@@ -106,21 +114,33 @@ static bool
 keep(struct guard *guard, struct block *block)
 {
    size_t list = kept_list(block->size);
-   if (!guard || list >= KEPT_LISTS || guard->kept_bytes >= MOST_KEPT)
+   if (!guard || list >= KEPT_LISTS || guard->kept.bytes >= MOST_KEPT)
       return false;
-   block->next = guard->kept[list];
-   guard->kept[list] = block;
-   guard->kept_bytes += (list + 1) * KEPT_STEP;
+   block->next = guard->kept.lists[list];
+   guard->kept.lists[list] = block;
+   guard->kept.bytes += (list + 1) * KEPT_STEP;
    return true;
 }
 
+/* Exchanges what is kept with what is spare, unless another thread does that right now. */
 static void
-free_kept(struct guard *guard)
+exchange_spare(struct kept *kept)
 {
-   for (unsigned i = 0; i < KEPT_LISTS; i++) {
-      while (guard->kept[i]) {
-         struct block *block = guard->kept[i];
-         guard->kept[i] = block->next;
+   if (__atomic_test_and_set(&spare_is_locked, __ATOMIC_ACQUIRE))
+      return;
+   struct kept other = spare;
+   spare = *kept;
+   *kept = other;
+   __atomic_clear(&spare_is_locked, __ATOMIC_RELEASE);
+}
+
+static void
+free_kept(struct kept *kept)
+{
+   for (unsigned i = 0; i < KEPT_LISTS && kept->bytes; i++) {
+      while (kept->lists[i]) {
+         struct block *block = kept->lists[i];
+         kept->lists[i] = block->next;
          mi_free(block);
       }
    }
@@ -145,6 +165,7 @@ guard_run(void (*body)(void *arg), void *arg, struct cortland_failure *failure)
    struct guard guard = { .left = budget };
    guard.ring.run = next_run();
    ring_init(&guard.ring);
+   exchange_spare(&guard.kept);
    current = &guard;
    bool done = run(&guard, body, arg);
    current = NULL;
@@ -153,7 +174,8 @@ guard_run(void (*body)(void *arg), void *arg, struct cortland_failure *failure)
       while (guard.ring.next != &guard.ring)
          cortland_mesa_free(guard.ring.next + 1);
    }
-   free_kept(&guard);
+   exchange_spare(&guard.kept);
+   free_kept(&guard.kept);
    /* What a successful body left stays a ring of its own, without this end. Whoever owns it frees it block by block. */
    ring_remove(&guard.ring);
    *failure = guard.failure;
@@ -224,11 +246,11 @@ take_kept(struct guard *guard, size_t size)
    size_t list = kept_list(size);
    if (!guard || list >= KEPT_LISTS || guard->shared || size > guard->left)
       return NULL;
-   struct block *block = guard->kept[list];
+   struct block *block = guard->kept.lists[list];
    if (!block)
       return NULL;
-   guard->kept[list] = block->next;
-   guard->kept_bytes -= (list + 1) * KEPT_STEP;
+   guard->kept.lists[list] = block->next;
+   guard->kept.bytes -= (list + 1) * KEPT_STEP;
    guard->left -= size;
    block->size = size;
    block->run = guard->ring.run;

@@ -101,6 +101,19 @@ impl Bits {
         self
     }
 
+    /// A field of single bits, least significant first; `None` when they make too many pieces.
+    pub(crate) fn scattered(places: &[u8]) -> Option<Bits> {
+        let mut ranges: Vec<(u8, u8)> = Vec::new();
+        for &place in places {
+            match ranges.last_mut() {
+                // A piece does not cross bit 64.
+                Some((_, last)) if *last + 1 == place && place != 64 => *last = place,
+                _ => ranges.push((place, place)),
+            }
+        }
+        (ranges.len() <= Bits::MAX_PIECES).then(|| Bits::new(&ranges))
+    }
+
     /// Both fields as one, `low` in the low bits.
     ///
     /// # Panics

@@ -442,13 +442,23 @@ impl Instr {
     ///
     /// # Panics
     /// When the form has no operand `index`.
-    #[inline]
+    #[inline(always)]
     pub fn set_arg(&mut self, index: usize, arg: impl Into<Arg>) -> Result<(), Illegal> {
         let arg = arg.into();
-        self.bits = match crate::quick::write_plain(self.id, index, self.bits, &arg) {
-            Some(bits) => bits,
-            None => operand::write(&self.form().operands[index], self.bits, &arg)?,
-        };
+        match crate::quick::write_usual(self.id, index, self.bits, &arg) {
+            Some(bits) => {
+                self.bits = bits;
+                self.derive();
+                Ok(())
+            }
+            None => self.set_any(index, &arg),
+        }
+    }
+
+    /// [`Instr::set_arg`], along the operand's description.
+    #[inline(never)]
+    fn set_any(&mut self, index: usize, arg: &Arg) -> Result<(), Illegal> {
+        self.bits = operand::write(&self.form().operands[index], self.bits, arg)?;
         self.derive();
         Ok(())
     }
@@ -460,7 +470,21 @@ impl Instr {
     ///
     /// # Panics
     /// When the form has no operand `index`.
+    #[inline]
     pub fn release(&mut self, index: usize) -> Result<(), Illegal> {
+        let touch = &crate::touch::touches(self.id)[index];
+        match touch.releasing {
+            Some(releasing) if touch.is_register(self.bits) => {
+                self.bits = releasing.apply(self.bits);
+                self.derive();
+                Ok(())
+            }
+            _ => self.release_any(index),
+        }
+    }
+
+    /// [`Instr::release`], along the operand's description.
+    pub(crate) fn release_any(&mut self, index: usize) -> Result<(), Illegal> {
         let op = &self.form().operands[index];
         let is_register = |value| matches!(value, Value::Reg(reg) if reg.file == File::Gpr);
         self.bits = match op.release {

@@ -30,6 +30,7 @@ mod query;
 mod quick;
 mod sysreg;
 mod table;
+mod touch;
 
 pub use bits::{Bit, Bits, hex};
 pub use decode::{DecodeError, DecodeErrorKind, Decoder, Mode, decode};

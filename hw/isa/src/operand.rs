@@ -16,7 +16,7 @@ const fn fixed_count(span: Span) -> u64 {
     }
 }
 
-fn half_of(op: &Operand, bits: u128) -> Half {
+pub(crate) fn half_of(op: &Operand, bits: u128) -> Half {
     let narrow = match op.span {
         Span::Half => true,
         Span::Scalar => !op.size.is_none() && !op.size.get(bits),
@@ -144,40 +144,6 @@ pub(crate) fn read(op: &Operand, bits: u128) -> Arg {
         file => reg(op, file, index, bits),
     };
     arg
-}
-
-/// What [`read`] says of an operand that is a general register, which most are: the register, and whether it is released.
-/// `None` when it is something else, or is told in another way.
-#[inline]
-pub(crate) fn read_register(op: &Operand, bits: u128) -> Option<(Reg, bool)> {
-    if op.file != File::Gpr || !op.present.bits.is_none() {
-        return None;
-    }
-    let is_register = match op.alt {
-        Alt::None => true,
-        Alt::Scattered { file, .. } => !file.is_none() && !file.get(bits),
-        Alt::Wide { gpr, .. } => gpr.get(bits),
-        Alt::Export(bit) => !bit.get(bits),
-        Alt::Address { .. } | Alt::Literal { .. } => false,
-    };
-    let kill = match op.release {
-        Release::Never => false,
-        Release::Always => true,
-        Release::If(bit) => bit.get(bits),
-        Release::Unless(bit) => !bit.get(bits),
-        Release::DestroyedIf(bit) => bit.get(bits),
-        Release::IfAll(all) => all.get(bits) == all.max(),
-    };
-    let half = match op.span {
-        Span::Regs(_) if op.half.is_none() => Half::Whole,
-        _ => half_of(op, bits),
-    };
-    let reg = Reg {
-        file: File::Gpr,
-        index: op.index.get(bits) as u16,
-        half,
-    };
-    is_register.then_some((reg, kill))
 }
 
 /// Bits of an operand that say nothing about what it names at present.

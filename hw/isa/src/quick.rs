@@ -8,11 +8,12 @@
 //! of field values. What they do not accept goes to the full check, which decides. A test holds the
 //! two together.
 //!
-//! **Operands.** Most operands that a compiler writes are whole registers of one file, or an
-//! immediate. The bits that say so are worked out once per operand by the general writer, so that
-//! writing is a mask, an OR and the number.
+//! **Operands.** Most operands that a compiler writes are registers, halves of them, uniforms or
+//! immediates. The bits that say so, and where the number goes, are worked out by the general
+//! writer for each operand and kind when its form is used first, so that writing is a mask, an OR
+//! and the number.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use crate::bits::{Bit, Bits};
 use crate::form::{
@@ -20,7 +21,7 @@ use crate::form::{
 };
 use crate::instr::{Arg, Half, Instr, LANDING_CODES, Reg, Value};
 use crate::operand::{dead_bits, max_in, write};
-use crate::table::{FORMS, FormId, earlier_rows};
+use crate::table::{FormId, earlier_rows};
 
 /// The tests of one form.
 #[derive(Default)]
@@ -261,87 +262,196 @@ impl Tests {
     }
 }
 
-/// How an operand is written when it is what its form usually has there: a whole register of the
-/// operand's own file, or an immediate.
+/// What operands usually are; a template each.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A whole general register.
+    Whole,
+    /// Half of one.
+    Low,
+    High,
+    /// A uniform where there may be a register.
+    Uniform,
+    /// A pointer in uniforms.
+    Pair,
+    /// A whole register of another file, the operand's own.
+    Own,
+    /// A number, in an operand that is always one.
+    Number,
+    /// Nothing, with number 0.
+    Absent,
+}
+
+impl Kind {
+    const ALL: [Kind; 8] = [
+        Kind::Whole,
+        Kind::Low,
+        Kind::High,
+        Kind::Uniform,
+        Kind::Pair,
+        Kind::Own,
+        Kind::Number,
+        Kind::Absent,
+    ];
+
+    /// The kind and the number of a value.
+    #[inline(always)]
+    fn of(value: Value) -> Option<(Kind, u64)> {
+        let (kind, number) = match value {
+            Value::Reg(Reg { file, index, half }) => {
+                let kind = match (file, half) {
+                    (File::Gpr, Half::Whole) => Kind::Whole,
+                    (File::Gpr, Half::Low) => Kind::Low,
+                    (File::Gpr, Half::High) => Kind::High,
+                    (File::Uniform, Half::Whole) => Kind::Uniform,
+                    (File::UniformPair, Half::Whole) => Kind::Pair,
+                    (File::Imm, _) | (_, Half::Low | Half::High) => return None,
+                    (_, Half::Whole) => Kind::Own,
+                };
+                (kind, u64::from(index))
+            }
+            Value::Int(number) => (Kind::Number, number),
+            Value::Absent(0) => (Kind::Absent, 0),
+            Value::Absent(_) | Value::Float(_) => return None,
+        };
+        Some((kind, number))
+    }
+
+    fn value(self, op: &Operand, number: u64) -> Value {
+        let index = number as u16;
+        match self {
+            Kind::Whole => Value::gpr(index),
+            Kind::Low => Value::gpr_half(index, false),
+            Kind::High => Value::gpr_half(index, true),
+            Kind::Uniform => Value::uniform(index),
+            Kind::Pair => Value::Reg(Reg::new(File::UniformPair, index)),
+            Kind::Own => Value::Reg(Reg::new(op.file, index)),
+            Kind::Number => Value::Int(number),
+            Kind::Absent => Value::Absent(index),
+        }
+    }
+
+    /// The largest number that the operand may have.
+    fn max(self, op: &Operand) -> u64 {
+        match (self, op.alt) {
+            (Kind::Uniform, Alt::Scattered { max_uniform, .. }) if op.index.width() >= 7 => {
+                max_uniform.into()
+            }
+            (Kind::Uniform, Alt::Scattered { max_uniform, .. }) => u64::from(max_uniform).min(127),
+            (Kind::Uniform, Alt::Wide { .. }) => 255,
+            (Kind::Uniform, _) if op.file != File::Uniform => 0,
+            (Kind::Whole | Kind::Low | Kind::High, _) => max_in(op, File::Gpr),
+            (Kind::Pair, _) => max_in(op, File::UniformPair),
+            (Kind::Absent, _) => 0,
+            _ => max_in(op, op.file),
+        }
+    }
+}
+
+/// How an operand of one kind is written.
 struct Template {
+    /// The operand's own file.
+    file: File,
     /// All bits of the operand.
     mask: u128,
     /// Their values for number 0, retained and released; `None` = the form cannot.
     bits: [Option<u128>; 2],
-    index: Bits,
+    /// Where the number goes.
+    number: Bits,
     max: u64,
-    file: File,
     keep: Bit,
+    neg: Bit,
+    abs: Bit,
 }
 
-static TEMPLATES: LazyLock<Vec<Vec<Option<Template>>>> = LazyLock::new(|| {
-    FORMS
-        .iter()
-        .map(|form| form.operands.iter().map(Template::of).collect())
-        .collect()
-});
+type Templates = [Option<Box<Template>>; Kind::ALL.len()];
 
-/// The file and number of a value without half.
-#[inline]
-fn plain(value: Value) -> Option<(File, u64)> {
-    match value {
-        Value::Reg(Reg {
-            file,
-            index,
-            half: Half::Whole,
-        }) if file != File::Imm => Some((file, u64::from(index))),
-        Value::Int(v) => Some((File::Imm, v)),
-        _ => None,
-    }
+/// For each form the templates of its operands, made when the form is used first.
+static TEMPLATES: [OnceLock<Box<[Templates]>>; FormId::ALL.len()] =
+    [const { OnceLock::new() }; FormId::ALL.len()];
+
+fn templates(id: FormId) -> &'static [Templates] {
+    TEMPLATES[id as usize].get_or_init(|| {
+        let of = |op| Kind::ALL.map(|kind| Template::of(op, kind).map(Box::new));
+        id.form().operands.iter().map(of).collect()
+    })
 }
 
 impl Template {
-    fn of(op: &'static Operand) -> Option<Template> {
-        let value = match op.file {
-            File::Imm => Value::Int(0),
-            File::SampleMask => return None,
-            file => Value::Reg(Reg::new(file, 0)),
+    fn of(op: &'static Operand, kind: Kind) -> Option<Template> {
+        let fits = match kind {
+            Kind::Number => op.file == File::Imm,
+            Kind::Own => !matches!(op.file, File::Gpr | File::Imm | File::SampleMask),
+            // Where other fields decide which half is meant, the general way looks at them.
+            Kind::Low | Kind::High => {
+                matches!(op.span, Span::Regs(_) | Span::Half | Span::Scalar)
+            }
+            _ => true,
         };
-        let arg = Arg::new(value);
-        // Where other fields decide which half is meant, the general way looks at them.
         let fixed = !matches!(
             op.span,
             Span::NarrowIfClear(_) | Span::NarrowIfSet(_) | Span::PackResult
         );
-        (op.align == 1 && op.min == 0 && fixed).then(|| Template {
-            mask: op.mask(),
-            bits: [write(op, 0, &arg).ok(), write(op, 0, &arg.kill()).ok()],
-            index: op.index,
-            max: max_in(op, op.file),
+        if op.align != 1 || op.min != 0 || !fixed || !fits {
+            return None;
+        }
+        let of = |number| Arg::new(kind.value(op, number));
+        let zero = write(op, 0, &of(0)).ok()?;
+        // Each bit of the number is one of the instruction.
+        let max = kind.max(op);
+        let mut places = Vec::new();
+        for bit in 0..u64::BITS - max.leading_zeros() {
+            let place = write(op, 0, &of(1 << bit)).ok()? ^ zero;
+            if place.count_ones() != 1 || zero & place != 0 {
+                return None;
+            }
+            places.push(place.trailing_zeros() as u8);
+        }
+        Some(Template {
             file: op.file,
+            mask: op.mask(),
+            bits: [Some(zero), write(op, 0, &of(0).kill()).ok()],
+            number: Bits::scattered(&places)?,
+            max,
             keep: op.keep.bit(),
+            neg: op.neg,
+            abs: op.abs,
         })
     }
 }
 
-/// Writes operand `index` of form `id` if it is of the usual kind and has no sign modifiers;
-/// `None` = take the general way.
-#[inline]
-pub(crate) fn write_plain(id: FormId, index: usize, bits: u128, arg: &Arg) -> Option<u128> {
-    let (file, number) = plain(arg.value)?;
-    let template = TEMPLATES[id as usize].get(index)?.as_ref()?;
-    if file != template.file || number > template.max || arg.neg || arg.abs {
+/// Writes operand `index` of form `id` if it is of the usual kinds; `None` = take the general way.
+#[inline(always)]
+pub(crate) fn write_usual(id: FormId, index: usize, bits: u128, arg: &Arg) -> Option<u128> {
+    let (kind, number) = Kind::of(arg.value)?;
+    let template = templates(id).get(index)?[kind as usize].as_deref()?;
+    let foreign = matches!(arg.value, Value::Reg(reg) if reg.file != template.file);
+    if number > template.max
+        || (kind == Kind::Own && foreign)
+        || (arg.neg && template.neg.is_none())
+        || (arg.abs && template.abs.is_none())
+    {
         return None;
     }
     let constant = template.bits[usize::from(arg.kill)]?;
-    let bits = template
-        .index
-        .put((bits & !template.mask) | constant, number);
-    Some(match arg.keep {
-        Some(keep) => template.keep.put(bits, keep),
-        None => bits,
-    })
+    let mut bits = (bits & !template.mask) | constant | template.number.put(0, number);
+    if arg.neg {
+        bits = template.neg.put(bits, true);
+    }
+    if arg.abs {
+        bits = template.abs.put(bits, true);
+    }
+    match arg.keep {
+        Some(_) if matches!(kind, Kind::Uniform | Kind::Pair | Kind::Absent) => None,
+        Some(keep) => Some(template.keep.put(bits, keep)),
+        None => Some(bits),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operand::{read, read_register};
+    use crate::table::FORMS;
 
     /// The quick answer exists for every form that a compiler emits.
     #[test]
@@ -358,65 +468,80 @@ mod tests {
     /// The quick writer agrees with the general one, from any previous contents.
     #[test]
     fn quick_writes_are_the_general_ones() {
+        const FILES: [File; 15] = [
+            File::Gpr,
+            File::Uniform,
+            File::UniformPair,
+            File::Publication,
+            File::Predicate,
+            File::SysReg,
+            File::Scratch,
+            File::Coefficient,
+            File::Output,
+            File::TileWord,
+            File::Texture,
+            File::Sampler,
+            File::Image,
+            File::SampleMask,
+            File::Imm,
+        ];
+        let numbers = || (0..=260).chain([511, 512, 8191, u16::MAX.into()]);
+        let mut quick = [0; Kind::ALL.len()];
         for &id in FormId::ALL {
             for (i, op) in id.form().operands.iter().enumerate() {
-                for number in [
-                    0,
-                    1,
-                    31,
-                    63,
-                    64,
-                    94,
-                    95,
-                    96,
-                    127,
-                    128,
-                    255,
-                    256,
-                    8191,
-                    u16::MAX,
-                ] {
-                    let reg = Value::Reg(Reg::new(op.file, number));
-                    for value in [reg, Value::gpr(number), Value::Int(u64::from(number))] {
-                        for (kill, keep) in [false, true]
-                            .into_iter()
-                            .flat_map(|k| [None, Some(false), Some(true)].map(|keep| (k, keep)))
-                        {
-                            let arg = Arg {
-                                kill,
-                                keep,
-                                ..Arg::new(value)
-                            };
-                            for before in [id.form().base, u128::MAX] {
-                                if let Some(bits) = write_plain(id, i, before, &arg) {
-                                    assert_eq!(Ok(bits), write(op, before, &arg), "{id:?} {arg:?}");
-                                }
+                // Registers of files that the operand may or may not have.
+                for (file, number) in FILES
+                    .into_iter()
+                    .flat_map(|f| [0, 1, 5, 63].map(|n| (f, n)))
+                {
+                    let arg = Arg::new(Value::Reg(Reg::new(file, number)));
+                    if let Some(bits) = write_usual(id, i, id.form().base, &arg) {
+                        assert_eq!(
+                            Ok(bits),
+                            write(op, id.form().base, &arg),
+                            "{id:?} {i} {arg:?}"
+                        );
+                    }
+                }
+                for (kind, number) in Kind::ALL
+                    .into_iter()
+                    .flat_map(|k| numbers().map(move |n| (k, n)))
+                {
+                    for options in 0..24 {
+                        let [kill, neg, abs] = [1, 2, 4].map(|bit| options & bit != 0);
+                        let keep = [None, Some(false), Some(true)][options >> 3];
+                        let arg = Arg {
+                            kill,
+                            keep,
+                            neg,
+                            abs,
+                            ..Arg::new(kind.value(op, number))
+                        };
+                        for before in [id.form().base, u128::MAX] {
+                            if let Some(bits) = write_usual(id, i, before, &arg) {
+                                assert_eq!(Ok(bits), write(op, before, &arg), "{id:?} {arg:?}");
+                                quick[kind as usize] += 1;
                             }
                         }
                     }
                 }
             }
         }
+        assert!(quick.iter().all(|count| *count > 0), "{quick:?}");
     }
 
-    /// The short way to a register tells what the long one does, whatever the bits are.
+    /// A register is released in the short way as in the long one.
     #[test]
-    fn quick_registers_are_the_general_ones() {
+    fn quick_releases_are_the_general_ones() {
         let mut state = 1u128;
         for &id in FormId::ALL {
-            for op in id.form().operands {
-                for round in 0..500 {
+            for i in 0..id.form().operands.len() {
+                for _ in 0..500 {
                     state = state.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645) + 1;
-                    let random = state ^ state >> 64 ^ state << 64;
-                    let bits = if round % 2 == 0 {
-                        random
-                    } else {
-                        random & state
-                    };
-                    if let Some((reg, kill)) = read_register(op, bits) {
-                        let arg = read(op, bits);
-                        assert_eq!((Value::Reg(reg), kill), (arg.value, arg.kill), "{id:?}");
-                    }
+                    let instr = Instr::from_bits(id, state ^ state >> 64 ^ state << 64);
+                    let (mut quick, mut general) = (instr, instr);
+                    assert_eq!(quick.release(i), general.release_any(i), "{instr:?}");
+                    assert_eq!(quick, general);
                 }
             }
         }

@@ -14,6 +14,9 @@ use crate::ir::{Cmp, Cond, Instr, MinMaxOp, Ref, Src};
 /// Registers and values may stand everywhere. What can be refused are constants, uniforms and modifiers.
 #[must_use]
 pub fn accepts(instr: &Instr, group: usize, src: &Src) -> bool {
+    if is_register(src) && !src.high && !src.is_modified() {
+        return true;
+    }
     if src.high && !(holds_high(instr, group) && is_register(src)) {
         return false;
     }

@@ -15,28 +15,30 @@ use super::regs::{COUNT, RegSet};
 const PUBLICATIONS: usize = 128;
 /// Uniform pairs.
 const PAIRS: usize = 128;
+/// A place in a run.
+type Place = u32;
 /// Behind everything.
-const NEVER: usize = usize::MAX;
+const NEVER: Place = Place::MAX;
 
 /// The next places of what can conflict with a producer.
 struct Ahead {
     /// By register: read or written.
-    touched: [usize; COUNT as usize],
+    touched: [Place; COUNT as usize],
     /// By register: written.
-    written: [usize; COUNT as usize],
+    written: [Place; COUNT as usize],
     /// By publication: read or written; written.
-    published: [usize; PUBLICATIONS],
-    publishes: [usize; PUBLICATIONS],
-    drain: usize,
+    published: [Place; PUBLICATIONS],
+    publishes: [Place; PUBLICATIONS],
+    drain: Place,
     /// Device memory is written: by uniform pair, by a pointer in registers, by any.
-    by_pair: [usize; PAIRS],
-    by_registers: usize,
-    device: usize,
-    threadgroup: usize,
-    private: usize,
+    by_pair: [Place; PAIRS],
+    by_registers: Place,
+    device: Place,
+    threadgroup: Place,
+    private: Place,
     /// By scratch word: saved; saved or brought back. Only spilling has any, so these maps are mostly empty.
-    saved: HashMap<u16, usize>,
-    scratch: HashMap<u16, usize>,
+    saved: HashMap<u16, Place>,
+    scratch: HashMap<u16, Place>,
 }
 
 /// For each operation of a run that completes late, the place of the first that has to wait for it; the run's length
@@ -66,17 +68,17 @@ pub(super) fn of<'a>(
     };
     for (place, facts) in run.enumerate().skip(start).rev() {
         if facts.late {
-            consumers[place] = ahead.first(facts).min(length);
+            consumers[place] = length.min(ahead.first(facts) as usize);
         }
-        ahead.add(place, facts);
+        ahead.add(place as Place, facts);
     }
     consumers
 }
 
 impl Ahead {
     /// The first place that conflicts with a producer.
-    fn first(&self, producer: &Facts) -> usize {
-        let nearest = |set: RegSet, places: &[usize; COUNT as usize]| {
+    fn first(&self, producer: &Facts) -> Place {
+        let nearest = |set: RegSet, places: &[Place; COUNT as usize]| {
             set.iter().map(|reg| places[usize::from(reg)]).min()
         };
         let device = match producer.device {
@@ -93,7 +95,7 @@ impl Ahead {
         let publications = bits(producer.publishes)
             .map(|word| self.published[word])
             .chain(bits(producer.reads_published).map(|word| self.publishes[word]));
-        let if_used = |space: Option<MemoryOp>, place: usize| space.map(|_| place);
+        let if_used = |space: Option<MemoryOp>, place: Place| space.map(|_| place);
         [
             nearest(producer.writes, &self.touched),
             nearest(producer.held, &self.written),
@@ -110,7 +112,7 @@ impl Ahead {
         .unwrap_or(NEVER)
     }
 
-    fn add(&mut self, place: usize, facts: &Facts) {
+    fn add(&mut self, place: Place, facts: &Facts) {
         let writes = |op: Option<MemoryOp>| matches!(op, Some(MemoryOp::Store | MemoryOp::Atomic));
         for reg in (facts.reads | facts.writes).iter() {
             self.touched[usize::from(reg)] = place;

@@ -179,8 +179,8 @@ fn with_depths(code: &[Machine]) -> impl Iterator<Item = (Machine, u32)> {
     }
     let mut changes = vec![0i32; code.len() + 1];
     for (index, machine) in code.iter().enumerate() {
-        if let Some(displacement) = machine.displacement()
-            && machine.id() == FormId::Branch
+        if machine.id() == FormId::Branch
+            && let Some(displacement) = machine.displacement()
             && displacement < 0
         {
             let target = offsets[index] + displacement;

@@ -23,7 +23,12 @@ pub(super) struct Releases {
 impl Releases {
     /// Of this function.
     pub(super) fn of(function: &Function) -> Releases {
-        let live = LaneLiveness::of(function);
+        let touched: Vec<Vec<Touched>> = function
+            .blocks
+            .iter()
+            .map(|block| block.instrs.iter().map(touches).collect())
+            .collect();
+        let live = LaneLiveness::of(function, &touched);
         let held = held(function, &live);
         let count = function.blocks.len();
         let mut this = Releases {
@@ -38,10 +43,11 @@ impl Releases {
             this.end_kills.push(condition.without(after));
             after |= condition;
             let mut kills = vec![RegSet::EMPTY; block.instrs.len()];
-            for (instr, kill) in block.instrs.iter().zip(&mut kills).rev() {
-                let touched @ (reads, writes) = touches(instr);
+            let touched = block.instrs.iter().zip(&touched[index]);
+            for ((instr, touched), kill) in touched.zip(&mut kills).rev() {
+                let (reads, writes) = *touched;
                 *kill = reads.without(after | writes);
-                after = before(instr, touched, after) | held[index];
+                after = before(instr, *touched, after) | held[index];
             }
             this.kills.push(kills);
         }
@@ -68,8 +74,11 @@ fn register(src: &Src) -> RegSet {
     src.reg().map_or(RegSet::EMPTY, RegSet::of)
 }
 
-/// Registers that an instruction reads and writes.
-pub(super) fn touches(instr: &Instr) -> (RegSet, RegSet) {
+/// Registers that an instruction reads, and those that it writes.
+type Touched = (RegSet, RegSet);
+
+/// What an instruction touches.
+pub(super) fn touches(instr: &Instr) -> Touched {
     let (mut reads, mut writes) = (RegSet::EMPTY, RegSet::EMPTY);
     instr.for_each_src(|group, _| group.iter().for_each(|src| reads |= register(src)));
     instr.for_each_dst(|group, _| {
@@ -81,7 +90,7 @@ pub(super) fn touches(instr: &Instr) -> (RegSet, RegSet) {
 }
 
 /// Live registers in front of an instruction, from those that it touches and those live behind it.
-fn before(instr: &Instr, (reads, writes): (RegSet, RegSet), live: RegSet) -> RegSet {
+fn before(instr: &Instr, (reads, writes): Touched, live: RegSet) -> RegSet {
     if writes_half(instr) {
         // The other half stays, and whoever copies the register reads it.
         return live | reads | writes;
@@ -90,12 +99,11 @@ fn before(instr: &Instr, (reads, writes): (RegSet, RegSet), live: RegSet) -> Reg
 }
 
 /// What a block uses before it defines it, and what it defines.
-fn transfer(block: &BlockData) -> (RegSet, RegSet) {
+fn transfer(block: &BlockData, touched: &[Touched]) -> (RegSet, RegSet) {
     let mut uses = condition_reads(&block.end);
     let mut defines = RegSet::EMPTY;
-    for instr in block.instrs.iter().rev() {
-        let touched = touches(instr);
-        uses = before(instr, touched, uses);
+    for (instr, touched) in block.instrs.iter().zip(touched).rev() {
+        uses = before(instr, *touched, uses);
         if !writes_half(instr) {
             defines |= touched.1;
         }
@@ -127,14 +135,17 @@ struct LaneLiveness {
 }
 
 impl LaneLiveness {
-    fn of(function: &Function) -> LaneLiveness {
+    fn of(function: &Function, touched: &[Vec<Touched>]) -> LaneLiveness {
         let count = function.blocks.len();
         let mut this = LaneLiveness {
             into: vec![RegSet::EMPTY; count],
             out: vec![RegSet::EMPTY; count],
         };
         // What is live in front of a block: what it uses, and what is live behind it but for what it defines.
-        let transfers: Vec<(RegSet, RegSet)> = function.blocks.iter().map(transfer).collect();
+        let blocks = function.blocks.iter().zip(touched);
+        let transfers: Vec<(RegSet, RegSet)> = blocks
+            .map(|(block, touched)| transfer(block, touched))
+            .collect();
         let mut changed = true;
         while changed {
             changed = false;

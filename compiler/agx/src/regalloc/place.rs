@@ -279,6 +279,22 @@ impl Placer<'_> {
     /// Claims the registers that the group lies in if they are right.
     fn place_where_it_is(&mut self, g: usize) -> bool {
         let group = &self.groups[g];
+        let shape = group.shape;
+        if let ([Some(value)], false) = (&group.members[..], group.is_exclusive()) {
+            // What most operands are, so it goes the short way: one value that the instruction spares is good where it
+            // is.
+            let Some(base) = self.state.loc[value.0 as usize] else {
+                return false;
+            };
+            let fits = (shape.align == 1 || base.is_multiple_of(shape.align))
+                && base <= shape.last
+                && base < self.state.file;
+            if fits {
+                self.sources[g][0] = base;
+                self.claim(*value, base);
+            }
+            return fits;
+        }
         let first = group
             .members
             .iter()
@@ -287,18 +303,9 @@ impl Placer<'_> {
         let base = first.and_then(|(i, v)| self.state.loc[v.0 as usize]?.checked_sub(i as u8));
         let Some(base) = base else { return false };
         let last = base as usize + group.members.len() - 1;
-        let fits = base % group.shape.align == 0
-            && last <= group.shape.last as usize
+        let fits = base % shape.align == 0
+            && last <= shape.last as usize
             && last < self.state.file as usize;
-        if let ([Some(value)], false) = (&group.members[..], group.is_exclusive()) {
-            // What most operands are, so it goes the short way: one value that the instruction spares is good where it
-            // is.
-            if fits {
-                self.sources[g][0] = base;
-                self.claim(*value, base);
-            }
-            return fits;
-        }
         let good = fits && self.window_cost(g, base) == Some(0);
         if good {
             self.apply(g, base);

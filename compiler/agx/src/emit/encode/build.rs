@@ -80,16 +80,23 @@ impl Build {
     }
 
     /// Sets operand `index` of the form. Modifiers that say which part of a register is meant come before.
-    pub(super) fn arg(mut self, index: usize, arg: impl Into<Arg>) -> Build {
-        let result = self.instr.set_arg(index, arg);
-        self.note(result);
+    pub(super) fn arg(self, index: usize, arg: impl Into<Arg>) -> Build {
+        self.put(index, arg.into())
+    }
+
+    /// The same where the kind of operand is known, which shortens the way.
+    #[inline(always)]
+    fn put(mut self, index: usize, arg: Arg) -> Build {
+        if let Err(illegal) = self.instr.set_arg(index, arg) {
+            self.note(Err(illegal));
+        }
         self
     }
 
     /// Sets operand `index` to a destination register.
     pub(super) fn dst(mut self, index: usize, dst: Dst) -> Build {
         match dst.reg() {
-            Some(reg) => self.arg(index, Value::gpr(reg.into())),
+            Some(reg) => self.put(index, Arg::new(Value::gpr(reg.into()))),
             None => {
                 self.fail(format!("{dst} has no register"));
                 self
@@ -115,19 +122,18 @@ impl Build {
 
     /// Sets operand `index` to a register or uniform, with its modifiers.
     pub(super) fn src(mut self, index: usize, src: &Src) -> Build {
-        let value = match src.from {
-            Ref::Reg(reg) => Value::gpr(reg.into()),
-            Ref::Uniform(word) => Value::uniform(word.into()),
+        match src.from {
+            Ref::Reg(reg) => self.put(index, modified(Value::gpr(reg.into()), src)),
+            Ref::Uniform(word) => self.put(index, modified(Value::uniform(word.into()), src)),
             Ref::Imm(_) => {
                 self.fail(format!("{src}: a constant where the form wants a register"));
-                return self;
+                self
             }
             Ref::Value(_) => {
                 self.fail(format!("{src} has no register"));
-                return self;
+                self
             }
-        };
-        self.arg(index, modified(value, src))
+        }
     }
 
     /// Sets operand `index` to the low half of a register, with its modifiers.
@@ -200,6 +206,7 @@ impl Build {
     }
 }
 
+#[inline(always)]
 fn modified(value: Value, src: &Src) -> Arg {
     let mut arg = Arg::new(value);
     arg.neg = src.neg;
@@ -232,21 +239,26 @@ fn release(instr: &mut Instr, kills: RegSet) -> Result<(), Illegal> {
     }
     let operands = instr.form().operands;
     let mut may: ArrayVec<bool, OPERANDS> = ArrayVec::new();
+    // What operands read that do not release it.
+    let mut kept = RegSet::EMPTY;
     for (operand, regs) in operands.iter().zip(&reads) {
-        may.push(match operand.release {
+        let releases = match operand.release {
             Release::If(_) | Release::Unless(_) | Release::IfAll(_) => {
                 !regs.is_empty() && regs.is_subset(kills)
             }
             Release::Always => true,
             Release::Never | Release::DestroyedIf(_) => false,
-        });
+        };
+        if !releases {
+            kept |= *regs;
+        }
+        may.push(releases);
     }
-    while let Some(i) = (0..may.len()).find(|&i| {
-        let conflict = |j: usize| !may[j] && reads[i].meets(reads[j]);
-        let fixed = operands[i].release == Release::Always;
-        may[i] && !fixed && (0..may.len()).any(conflict)
-    }) {
+    while let Some(i) = (0..may.len())
+        .find(|&i| may[i] && reads[i].meets(kept) && operands[i].release != Release::Always)
+    {
         may[i] = false;
+        kept |= reads[i];
     }
     for (i, _) in may.iter().enumerate().filter(|(_, may)| **may) {
         if operands[i].release != Release::Always {
