@@ -30,6 +30,8 @@ pub(crate) struct Extension {
     pub(crate) of_instance: bool,
     /// Without what it cannot be.
     pub(crate) depends: Option<String>,
+    /// The version that it has become a part of.
+    pub(crate) promoted: Option<String>,
     /// What it brings.
     pub(crate) requires: Vec<Require>,
 }
@@ -104,6 +106,7 @@ impl Registry {
             let read = Extension {
                 of_instance: extension.attribute("type") == Some("instance"),
                 depends,
+                promoted: extension.attribute("promotedto").map(str::to_owned),
                 requires,
             };
             registry.extensions.insert(name, read);
