@@ -10,11 +10,6 @@ import sys
 
 SPIRV_TO_NIR = "src/compiler/spirv/spirv_to_nir.c"
 NIR_SEARCH = "src/compiler/nir/nir_search.c"
-NIR = "src/compiler/nir/nir.c"
-NIR_BUILDER = "src/compiler/nir/nir_builder.c"
-NIR_DOMINANCE = "src/compiler/nir/nir_dominance.c"
-VTN_CFG = "src/compiler/spirv/vtn_cfg.c"
-VARS_TO_SSA = "src/compiler/nir/nir_lower_vars_to_ssa.c"
 
 FIXUPS = [
     # ralloc's own assertions name members that exist in debug builds only, and are hot: leave them out.
@@ -204,168 +199,6 @@ FIXUPS = [
         "         for (unsigned i = 0; i < num_components; ++i)\n"
         "            bound[i] = new_swizzle[i];\n",
     ),
-    # For speed: a hash of the module that nobody asks for.
-    (
-        SPIRV_TO_NIR,
-        "   _mesa_blake3_compute(words, word_count * sizeof(uint32_t), b->shader->info.source_blake3);\n",
-        "",
-    ),
-    # For speed: values are repaired where SPIR-V's control flow and NIR's differ, which is around loops (what leaves a
-    # selection early becomes one), switches and terminations. Branches and returns are the same in both.
-    (
-        VTN_CFG,
-        "void\nvtn_function_emit(struct vtn_builder *b, struct vtn_function *func,\n",
-        "static bool\nmay_need_repair(const struct vtn_function *func)\n{\n"
-        "   for (unsigned i = 0; i < func->ordered_blocks_count; i++) {\n"
-        "      switch (*func->ordered_blocks[i]->branch & SpvOpCodeMask) {\n"
-        "      case SpvOpBranch:\n      case SpvOpBranchConditional:\n"
-        "      case SpvOpReturn:\n      case SpvOpReturnValue:\n         break;\n"
-        "      default:\n         return true;\n      }\n   }\n"
-        "   nir_foreach_block(block, func->nir_func->impl) {\n"
-        "      if (nir_block_get_following_loop(block))\n         return true;\n   }\n"
-        "   return false;\n}\n\n"
-        "void\nvtn_function_emit(struct vtn_builder *b, struct vtn_function *func,\n",
-    ),
-    (
-        VTN_CFG,
-        "   if (func->nir_func->impl->structured)\n      nir_repair_ssa_impl(impl);\n",
-        "   if (func->nir_func->impl->structured && may_need_repair(func))\n      nir_repair_ssa_impl(impl);\n",
-    ),
-    # For speed: all accesses were looked at twice, though only those that copies have become are new.
-    (
-        VARS_TO_SSA,
-        "   bool add_to_direct_deref_nodes;\n",
-        "   bool add_to_direct_deref_nodes;\n   bool lowered_copies;\n",
-    ),
-    (
-        VARS_TO_SSA,
-        "   if (!node->copies)\n      return;\n",
-        "   if (!node->copies)\n      return;\n   state->lowered_copies = true;\n",
-    ),
-    (
-        VARS_TO_SSA,
-        "   bool progress = register_variable_uses(impl, &state);\n",
-        "   state.lowered_copies = false;\n   bool progress = register_variable_uses(impl, &state);\n",
-    ),
-    (
-        VARS_TO_SSA,
-        "   register_variable_uses(impl, &state);\n\n   state.phi_builder",
-        "   if (state.lowered_copies)\n      register_variable_uses(impl, &state);\n\n   state.phi_builder",
-    ),
-    # For speed: assertions that climb to the function at each step of a walk over blocks, and at each question about
-    # dominance. No function here is unstructured; what they compare follows from where a value is used, which NIR's
-    # validator looks at.
-    (
-        NIR,
-        "   assert(nir_cf_node_get_function(&block->cf_node)->structured);\n\n"
-        "   nir_cf_node *cf_next = nir_cf_node_next(&block->cf_node);\n",
-        "   nir_cf_node *cf_next = nir_cf_node_next(&block->cf_node);\n",
-    ),
-    (
-        NIR,
-        "   assert(nir_cf_node_get_function(&block->cf_node)->structured);\n\n"
-        "   nir_cf_node *cf_prev = nir_cf_node_prev(&block->cf_node);\n",
-        "   nir_cf_node *cf_prev = nir_cf_node_prev(&block->cf_node);\n",
-    ),
-    (
-        NIR_DOMINANCE,
-        "   assert(nir_cf_node_get_function(&parent->cf_node) ==\n"
-        "          nir_cf_node_get_function(&child->cf_node));\n\n"
-        "   assert(nir_cf_node_get_function(&parent->cf_node)->valid_metadata &\n"
-        "          nir_metadata_dominance);\n\n",
-        "",
-    ),
-    # For speed: the operands of arithmetic, which most instructions are, without a call for each.
-    (
-        NIR,
-        "static void\nadd_defs_uses(nir_instr *instr)\n{\n"
-        "   nir_foreach_src(instr, add_use_cb, instr);\n"
-        "   nir_foreach_def(instr, add_ssa_def_cb, instr);\n}\n",
-        "static void\nadd_defs_uses(nir_instr *instr)\n{\n"
-        "   if (instr->type == nir_instr_type_alu) {\n"
-        "      nir_alu_instr *alu = nir_instr_as_alu(instr);\n"
-        "      for (unsigned i = 0; i < nir_op_infos[alu->op].num_inputs; i++)\n"
-        "         add_use_cb(&alu->src[i].src, instr);\n"
-        "      add_ssa_def_cb(&alu->def, instr);\n"
-        "      return;\n   }\n"
-        "   nir_foreach_src(instr, add_use_cb, instr);\n"
-        "   nir_foreach_def(instr, add_ssa_def_cb, instr);\n}\n",
-    ),
-    (
-        NIR,
-        "static void\nremove_defs_uses(nir_instr *instr)\n{\n"
-        "   nir_foreach_src(instr, remove_use_cb, instr);\n}\n",
-        "static void\nremove_defs_uses(nir_instr *instr)\n{\n"
-        "   if (instr->type == nir_instr_type_alu) {\n"
-        "      nir_alu_instr *alu = nir_instr_as_alu(instr);\n"
-        "      for (unsigned i = 0; i < nir_op_infos[alu->op].num_inputs; i++)\n"
-        "         remove_use_cb(&alu->src[i].src, instr);\n"
-        "      return;\n   }\n"
-        "   nir_foreach_src(instr, remove_use_cb, instr);\n}\n",
-    ),
-    # For speed: loops over 16 components, where values have one.
-    (
-        NIR_BUILDER,
-        "      for (unsigned j = instr->src[i].src.ssa->num_components;\n"
-        "           j < NIR_MAX_VEC_COMPONENTS; j++) {\n"
-        "         instr->src[i].swizzle[j] = instr->src[i].src.ssa->num_components - 1;\n"
-        "      }\n",
-        "      const unsigned count = instr->src[i].src.ssa->num_components;\n"
-        "      if (count < NIR_MAX_VEC_COMPONENTS)\n"
-        "         memset(instr->src[i].swizzle + count, count - 1, NIR_MAX_VEC_COMPONENTS - count);\n",
-    ),
-    # For speed: what fails for most patterns is asked first.
-    (
-        NIR_SEARCH,
-        "   uint8_t new_swizzle[NIR_MAX_VEC_COMPONENTS];\n\n"
-        "   /* If the source is an explicitly sized source, then we need to reset\n",
-        "   uint8_t new_swizzle[NIR_MAX_VEC_COMPONENTS];\n\n"
-        "   const nir_instr_type from = instr->src[src].src.ssa->parent_instr->type;\n"
-        "   if (value->type == nir_search_value_expression ? from != nir_instr_type_alu\n"
-        "       : value->type == nir_search_value_constant ? from != nir_instr_type_load_const\n"
-        "       : nir_search_value_as_variable(value)->is_constant && from != nir_instr_type_load_const)\n"
-        "      return false;\n\n"
-        "   /* If the source is an explicitly sized source, then we need to reset\n",
-    ),
-    (
-        NIR_SEARCH,
-        "      if (condition_flags[xform->condition_offset] &&\n"
-        "          !(table->values[xform->search].expression.inexact && ignore_inexact) &&\n",
-        "      const nir_search_expression *search = &table->values[xform->search].expression;\n"
-        "      if (search->value.bit_size > 0 && alu->def.bit_size != search->value.bit_size)\n"
-        "         continue;\n"
-        "      if (condition_flags[xform->condition_offset] &&\n"
-        "          !(search->inexact && ignore_inexact) &&\n",
-    ),
-    # For speed: a run of algebra that need not look at what an earlier one has looked at in vain. Instructions get their
-    # numbers in the order in which they are made; `cortland_algebra_seen` says from which on they are new.
-    (
-        NIR_SEARCH,
-        "bool\nnir_algebraic_impl(nir_function_impl *impl,\n",
-        "_Thread_local bool cortland_algebra_skips;\n_Thread_local unsigned cortland_algebra_seen;\n\n"
-        "static bool\nis_new(const nir_alu_instr *alu, unsigned seen, unsigned depth)\n{\n"
-        "   if (alu->def.index >= seen)\n      return true;\n"
-        "   for (unsigned i = 0; i < nir_op_infos[alu->op].num_inputs; i++) {\n"
-        "      const nir_def *def = alu->src[i].src.ssa;\n"
-        "      if (def->index >= seen)\n         return true;\n"
-        "      if (depth > 0 && def->parent_instr->type == nir_instr_type_alu &&\n"
-        "          is_new(nir_instr_as_alu(def->parent_instr), seen, depth - 1))\n         return true;\n"
-        "   }\n   return false;\n}\n\n"
-        "bool\nnir_algebraic_impl(nir_function_impl *impl,\n",
-    ),
-    (
-        NIR_SEARCH,
-        "         if (instr->type == nir_instr_type_alu)\n            nir_instr_worklist_push_tail(worklist, instr);\n",
-        "         if (instr->type == nir_instr_type_alu &&\n"
-        "             (!cortland_algebra_skips || is_new(nir_instr_as_alu(instr), cortland_algebra_seen, 1)))\n"
-        "            nir_instr_worklist_push_tail(worklist, instr);\n",
-    ),
-    (
-        NIR,
-        "void\nnir_index_ssa_defs(nir_function_impl *impl)\n{\n",
-        "extern _Thread_local unsigned cortland_algebra_seen;\n\n"
-        "void\nnir_index_ssa_defs(nir_function_impl *impl)\n{\n   cortland_algebra_seen = 0;\n",
-    ),
     # Not an option of Mesa's: SPIRV-Tools would be used, for a debugging aid, wherever it is installed.
     (
         "meson.build",
@@ -373,6 +206,7 @@ FIXUPS = [
         "dep_spirv_tools = dependency(\n  with_clc ? 'SPIRV-Tools' : '',\n",
     ),
 ]
+
 
 def main():
     root = pathlib.Path(sys.argv[1])

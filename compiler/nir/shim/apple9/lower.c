@@ -44,8 +44,6 @@ struct lowering {
    uint32_t pointless;
    /* There are neither loops nor local variables, for which algebra could find bounds and indices: it can wait. */
    bool plain;
-   /* There is 64-bit arithmetic. What is left of it once it is taken apart algebra finds in several looks only. */
-   bool wide;
 };
 
 /* Note whether a pass has changed the shader, after which every other may have work. */
@@ -240,25 +238,6 @@ pointless(nir_shader *s)
           without_loops | without_repeats;
 }
 
-/* See ../../mesa/fixups.py. */
-extern _Thread_local bool cortland_algebra_skips;
-extern _Thread_local unsigned cortland_algebra_seen;
-
-/*
- * Algebra, for what is new since its last run or for all: most of its time goes into trying patterns that did not fit
- * then. What it makes itself is looked at by the next run.
- */
-static bool
-algebra(nir_shader *s, bool all)
-{
-   unsigned made = nir_shader_get_entrypoint(s)->ssa_alloc;
-   cortland_algebra_skips = !all;
-   bool progress = nir_opt_algebraic(s);
-   cortland_algebra_skips = false;
-   cortland_algebra_seen = made;
-   return progress;
-}
-
 /*
  * Values. Completely: until nothing changes any more, which algebra needs to lower all that it lowers, as it does not
  * look at what it has made. Otherwise algebra and CSE run once, the rest until nothing changes.
@@ -286,7 +265,7 @@ optimize_values(struct lowering *l, bool completely)
       progress |= SETTLE(l, PEEPHOLE_SELECT, nir_opt_peephole_select, 8, false, true);
       progress |= SETTLE(l, UNDEF, nir_opt_undef);
       progress |= SETTLE(l, CONSTANT_FOLDING, nir_opt_constant_folding);
-      progress |= SETTLE(l, ALGEBRAIC, algebra, l->wide);
+      progress |= SETTLE(l, ALGEBRAIC, nir_opt_algebraic);
    }
 }
 
@@ -343,27 +322,13 @@ check_inlined_size(nir_shader *s)
    _mesa_hash_table_u64_destroy(sizes);
 }
 
-/* The return at the end of a block, if there is one. */
-static nir_instr *
-last_return(nir_block *block)
+/* The return at the end of a function, for which nir_lower_returns() would repair all values. */
+static void
+remove_last_return(nir_function_impl *impl)
 {
-   nir_instr *last = nir_block_last_instr(block);
-   bool is_return = last && last->type == nir_instr_type_jump && nir_instr_as_jump(last)->type == nir_jump_return;
-   return is_return ? last : NULL;
-}
-
-/* Without the one at the end of a function, for which nir_lower_returns() would repair all values. */
-static bool
-has_returns(nir_function_impl *impl)
-{
-   nir_instr *last = last_return(nir_impl_last_block(impl));
-   if (last)
+   nir_instr *last = nir_block_last_instr(nir_impl_last_block(impl));
+   if (last && last->type == nir_instr_type_jump && nir_instr_as_jump(last)->type == nir_jump_return)
       nir_instr_remove(last);
-   nir_foreach_block(block, impl) {
-      if (last_return(block))
-         return true;
-   }
-   return false;
 }
 
 /* One function, its variables initialised, nothing but break and continue as jumps. */
@@ -371,11 +336,9 @@ static void
 inline_everything(struct lowering *l)
 {
    PASS(l, nir_lower_variable_initializers, nir_var_function_temp);
-   bool returns = false;
    nir_foreach_function_impl(impl, l->shader)
-      returns |= has_returns(impl);
-   if (returns)
-      PASS(l, nir_lower_returns);
+      remove_last_return(impl);
+   PASS(l, nir_lower_returns);
    check_inlined_size(l->shader);
    PASS(l, nir_inline_functions);
    SETTLE(l, COPY_PROP, nir_copy_prop);
@@ -389,7 +352,6 @@ inline_everything(struct lowering *l)
 /* What most shaders have nothing of, seen once: passes for it would walk them in vain. */
 struct contents {
    bool copies, globals, frexp, sines, flrp, division, barriers, push_constants, pointers, atomics, textures, images;
-   bool wide; /* 64 bits. */
 };
 
 static void
@@ -458,10 +420,6 @@ look(nir_shader *s)
       c.globals = true;
    nir_foreach_block(block, nir_shader_get_entrypoint(s)) {
       nir_foreach_instr(instr, block) {
-         if (instr->type != nir_instr_type_deref) {
-            const nir_def *def = nir_instr_def(instr);
-            c.wide |= def && def->bit_size == 64;
-         }
          if (instr->type == nir_instr_type_alu) {
             look_at_alu(&c, nir_instr_as_alu(instr)->op);
          } else if (instr->type == nir_instr_type_intrinsic) {
@@ -623,9 +581,6 @@ static void
 lower(nir_shader *s, const struct cortland_compute_lowering *lowering, gl_shader_stage stage)
 {
    struct lowering state = { .shader = s }, *l = &state;
-   /* A call before this one may have failed anywhere. */
-   cortland_algebra_skips = false;
-   cortland_algebra_seen = 0;
    const nir_lower_compute_system_values_options sysvals = {
       .has_base_workgroup_id = lowering->has_base_workgroup,
       .global_id_is_32bit = true,
@@ -641,7 +596,6 @@ lower(nir_shader *s, const struct cortland_compute_lowering *lowering, gl_shader
       PASS(l, apple9_prepare_io);
    struct contents contents = look(s);
    const struct contents *c = &contents;
-   l->wide = c->wide;
    split_variables(l, c);
    if (c->frexp) {
       PASS(l, apple9_lower_frexp);

@@ -291,19 +291,18 @@ apple9_lower_bit_sizes(nir_shader *shader)
 static bool
 lower_amul(nir_builder *b, nir_alu_instr *alu, void *data)
 {
+   (void)b;
    (void)data;
    if (alu->op != nir_op_amul)
       return false;
    alu->op = nir_op_imul;
-   /* To algebra, which has looked at the other one, it is new. */
-   alu->def.index = b->impl->ssa_alloc++;
    return true;
 }
 
 bool
 apple9_lower_amul(nir_shader *shader)
 {
-   return nir_shader_alu_pass(shader, lower_amul, nir_metadata_control_flow, NULL);
+   return nir_shader_alu_pass(shader, lower_amul, nir_metadata_all, NULL);
 }
 
 /* Is it one of those that nir_lower_int64() may have work with? Joining and parting words is not, nor are sums. */
