@@ -14,6 +14,8 @@
 //! - their colour attachments fit into a tile together, on every kernel (graphics, 11.2);
 //! - there is at most one depth and stencil attachment, which not every subpass needs to have, and it is
 //!   no input: shaders cannot read depth and stencil in the tile;
+//! - no input among their colours is sRGB: what the texture unit makes of one is not what shaders make of it in
+//!   the tile, to the last bit;
 //! - none but the last has anything to resolve, which is done from memory;
 //! - no attachment may share memory with another one: an input might be read too early, and what is in
 //!   the tile is not in memory;
@@ -87,6 +89,7 @@ fn is_one_pass(
         && !before.iter().any(Subpass::resolves)
         && group.iter().all(has_each_once)
         && has_one_depth_stencil(group)
+        && !reads_srgb(attachment, group)
         && fits(attachment, group)
 }
 
@@ -109,6 +112,22 @@ fn has_one_depth_stencil(group: &[Subpass]) -> bool {
         sub.depth_stencil.is_none_or(|other| other == one)
             && sub.inputs().all(|(_, input)| input != one)
     })
+}
+
+/// Whether a colour of the subpasses that is sRGB is an input of one of them.
+fn reads_srgb(attachment: &impl Fn(u32) -> Option<Attachment>, group: &[Subpass]) -> bool {
+    let is_srgb = |number: u32| {
+        let format = attachment(number).and_then(|one| format::single(one.format));
+        format.is_some_and(agx_hw::format::Format::is_srgb)
+    };
+    let is_colour = |number: u32| {
+        group
+            .iter()
+            .flat_map(Subpass::colours)
+            .any(|at| at == number)
+    };
+    let mut inputs = group.iter().flat_map(Subpass::inputs);
+    inputs.any(|(_, number)| is_colour(number) && is_srgb(number))
 }
 
 /// Whether the attachments can be in one tile.

@@ -106,7 +106,7 @@ unsafe fn questions(s: &Scope<'_>) -> anyhow::Result<()> {
 /// An image of a modifier: of a list, or with rows where they are said to be.
 unsafe fn image(s: &Scope<'_>, rows: Option<vk::SubresourceLayout>) -> Result<Image, vk::Result> {
     let shape = shape();
-    let modifiers = [FOREIGN, LINEAR];
+    let modifiers = [LINEAR];
     let layouts = [rows.unwrap_or_default()];
     let mut list =
         vk::ImageDrmFormatModifierListCreateInfoEXT::default().drm_format_modifiers(&modifiers);

@@ -388,3 +388,12 @@ proptest! {
         prop_assert_eq!(pass.group_of(next), None);
     }
 }
+
+#[test]
+fn inputs_that_are_srgb_are_textures() {
+    let mut all = attachments();
+    all[0].format = vk::Format::R8G8B8A8_SRGB;
+    assert_eq!(groups(&all, &[sub(&[0]), reading(&[0], &[1])]), [0, 1]);
+    assert_eq!(groups(&all, &[sub(&[0, 2]), reading(&[2], &[1])]), [0, 0]);
+    assert_eq!(groups(&all, &[sub(&[0]), sub(&[0, 1])]), [0, 0]);
+}
