@@ -9,7 +9,6 @@ use super::surface::{self, Description, Surface, Window};
 use super::target::{Fit, Picture, Takes, Target};
 use crate::entry;
 use crate::error::VkResult;
-use crate::image::Most;
 
 /// Formats of swapchains, the ones that programs ask for first.
 const FORMATS: &[vk::Format] = &[
@@ -21,18 +20,8 @@ const FORMATS: &[vk::Format] = &[
 
 /// What a surface without a window is like.
 pub(super) fn describe() -> Description {
-    let [width, height, _] = Most::of(vk::ImageType::TYPE_2D, vk::ImageTiling::OPTIMAL).extent;
-    Description {
-        // The swapchain decides.
-        current: None,
-        min: vk::Extent2D {
-            width: 1,
-            height: 1,
-        },
-        max: vk::Extent2D { width, height },
-        formats: FORMATS,
-        alpha: vk::CompositeAlphaFlagsKHR::OPAQUE | vk::CompositeAlphaFlagsKHR::INHERIT,
-    }
+    let alpha = vk::CompositeAlphaFlagsKHR::OPAQUE | vk::CompositeAlphaFlagsKHR::INHERIT;
+    Description::of_any_size(FORMATS, alpha)
 }
 
 /// Where images are not seen.

@@ -8,6 +8,7 @@ use super::{headless, wayland, x11};
 use crate::entry;
 use crate::error::VkResult;
 use crate::host::{HostAllocator, HostBox};
+use crate::image::Most;
 use crate::instance::Instance;
 use crate::object::{self, Object};
 use crate::physical_device::formats;
@@ -43,6 +44,26 @@ pub(super) struct Description {
     pub(super) formats: &'static [vk::Format],
     /// What becomes of alpha.
     pub(super) alpha: vk::CompositeAlphaFlagsKHR,
+}
+
+impl Description {
+    /// Of a surface that has the size of its swapchain.
+    pub(super) fn of_any_size(
+        formats: &'static [vk::Format],
+        alpha: vk::CompositeAlphaFlagsKHR,
+    ) -> Description {
+        let [width, height, _] = Most::of(vk::ImageType::TYPE_2D, vk::ImageTiling::OPTIMAL).extent;
+        Description {
+            current: None,
+            min: vk::Extent2D {
+                width: 1,
+                height: 1,
+            },
+            max: vk::Extent2D { width, height },
+            formats,
+            alpha,
+        }
+    }
 }
 
 /// What a swapchain asks of its surface.

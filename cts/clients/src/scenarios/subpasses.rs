@@ -8,6 +8,7 @@ use ash::vk;
 use self::plan::{FOUR, GREY, Part, Pass, Plan, Sub, local};
 use super::pictures::{BLUE, FLAT, GREEN, RED, RGBA8, SIDE, area, floats, quads, varied};
 use super::scenario;
+use crate::picture::Draw;
 use crate::scenario::Scenario;
 use crate::scope::Scope;
 
@@ -125,12 +126,7 @@ void main() {
     let plan = Plan::new(&parts, &subs);
     each_way(s, "lit", &plan, |pass| {
         let mut first = pass.draw(0, &surfaces, SPREAD)?;
-        first.0.depth = (first
-            .0
-            .depth
-            .depth_test_enable(true)
-            .depth_write_enable(true))
-        .depth_compare_op(vk::CompareOp::LESS);
+        test_depth(&mut first.0, vk::CompareOp::LESS);
         pass.run(pass.commands, &first, 3)?;
         pass.next();
         let mut second = pass.draw(1, &spots, lights)?;
@@ -140,6 +136,12 @@ void main() {
         pass.run(pass.commands, &second, 3)
     })?;
     Ok(())
+}
+
+/// A draw tests depth, and writes it.
+fn test_depth(draw: &mut Draw<'_>, compare: vk::CompareOp) {
+    draw.depth =
+        (draw.depth.depth_test_enable(true).depth_write_enable(true)).depth_compare_op(compare);
 }
 
 /// Source and destination are added.
@@ -258,12 +260,7 @@ void main() { a = tint; b = tint.brga; }
     let depth = vk::ImageAspectFlags::DEPTH;
     each_way(s, "cleared", &plan, |pass| {
         let mut first = pass.draw(0, &boxes, both)?;
-        first.0.depth = (first
-            .0
-            .depth
-            .depth_test_enable(true)
-            .depth_write_enable(true))
-        .depth_compare_op(vk::CompareOp::LESS);
+        test_depth(&mut first.0, vk::CompareOp::LESS);
         pass.run(pass.commands, &first, 3)?;
         pass.next();
         let aspect = vk::ImageAspectFlags::COLOR;
@@ -271,12 +268,7 @@ void main() { a = tint; b = tint.brga; }
         clear(pass, aspect, 1, colour([0.125; 4]), area(5, 3, 20, 40));
         // Which has neither depth nor a test of it.
         let mut second = pass.draw(1, &all, &take)?;
-        second.0.depth = (second
-            .0
-            .depth
-            .depth_test_enable(true)
-            .depth_write_enable(true))
-        .depth_compare_op(vk::CompareOp::NEVER);
+        test_depth(&mut second.0, vk::CompareOp::NEVER);
         second.0.scissor = area(8, 20, 50, 30);
         pass.run(pass.commands, &second, 1)?;
         pass.next();
@@ -290,12 +282,7 @@ void main() { a = tint; b = tint.brga; }
         clear(pass, aspect, 0, colour([0.75; 4]), area(33, 1, 20, 20));
         clear(pass, depth, 0, deep(0.1), area(0, 50, 64, 14));
         let mut third = pass.draw(2, &near, both)?;
-        third.0.depth = (third
-            .0
-            .depth
-            .depth_test_enable(true)
-            .depth_write_enable(true))
-        .depth_compare_op(vk::CompareOp::LESS);
+        test_depth(&mut third.0, vk::CompareOp::LESS);
         third.0.scissor = area(0, 36, 64, 28);
         pass.run(pass.commands, &third, 1)
     })?;
@@ -610,12 +597,7 @@ unsafe fn queries(s: &Scope<'_>) -> anyhow::Result<()> {
                 pass.next();
             }
             let mut draw = pass.draw(subpass, text, fragment)?;
-            draw.0.depth = (draw
-                .0
-                .depth
-                .depth_test_enable(true)
-                .depth_write_enable(true))
-            .depth_compare_op(vk::CompareOp::LESS);
+            test_depth(&mut draw.0, vk::CompareOp::LESS);
             let precise = vk::QueryControlFlags::PRECISE;
             device.cmd_begin_query(pass.commands, pool, subpass, precise);
             pass.run(pass.commands, &draw, 1)?;

@@ -23,7 +23,6 @@ use super::surface::{self, Description, Request, Surface};
 use crate::debug;
 use crate::entry;
 use crate::error::VkResult;
-use crate::image::Most;
 
 /// Formats of swapchains: those that every compositor takes, and those that it may take.
 const FORMATS: &[vk::Format] = &[
@@ -94,17 +93,8 @@ impl Window {
 
     /// What the surface is like: a swapchain gives it its size.
     pub(super) fn describe(&self) -> Description {
-        let [width, height, _] = Most::of(vk::ImageType::TYPE_2D, vk::ImageTiling::OPTIMAL).extent;
-        Description {
-            current: None,
-            min: vk::Extent2D {
-                width: 1,
-                height: 1,
-            },
-            max: vk::Extent2D { width, height },
-            formats: &FORMATS[..self.formats],
-            alpha: vk::CompositeAlphaFlagsKHR::OPAQUE | vk::CompositeAlphaFlagsKHR::PRE_MULTIPLIED,
-        }
+        let alpha = vk::CompositeAlphaFlagsKHR::OPAQUE | vk::CompositeAlphaFlagsKHR::PRE_MULTIPLIED;
+        Description::of_any_size(&FORMATS[..self.formats], alpha)
     }
 
     /// Where a swapchain's images go.
