@@ -171,7 +171,7 @@ pub(crate) fn assemble(
     let liveness = opt::schedule(&mut function);
     check(&function, "scheduling")?;
     select::texture::mark_last_reads(&mut function);
-    let function = assign_registers(&function, liveness, listing)?;
+    let function = assign_registers(&function, &liveness, listing)?;
     if let Some(listing) = listing {
         listing.registers = function.to_string();
     }
@@ -219,29 +219,24 @@ fn within_limits(program: &Program, pointers: &[Pointer]) -> Result<(), Error> {
 /// Spills and allocates registers.
 fn assign_registers(
     function: &Function,
-    liveness: Liveness,
+    liveness: &Liveness,
     listing: &mut Option<&mut Listing>,
 ) -> Result<Function, Error> {
-    let pressure = spill::pressure_with(function, &liveness, SPILL_LIMITS[0]);
-    // Until something is spilled.
-    let mut liveness = Some(liveness);
+    let pressure = spill::pressure_with(function, liveness, SPILL_LIMITS[0]);
     let mut limits = SPILL_LIMITS.into_iter().peekable();
     while let Some(limit) = limits.next() {
-        let mut attempt = function.clone();
-        if pressure > limit {
+        let done = if pressure > limit {
+            let mut attempt = function.clone();
             spill::run(&mut attempt, limit).map_err(Error::Limit)?;
             check(&attempt, "spilling")?;
-            liveness = None;
-        }
-        if let Some(listing) = listing {
-            listing.ssa = attempt.to_string();
-        }
-        let done = match liveness.take() {
-            Some(liveness) => regalloc::run_with(&mut attempt, liveness, regalloc::FILE as u8),
-            None => regalloc::run(&mut attempt),
+            list(&attempt, listing);
+            regalloc::run(&attempt)
+        } else {
+            list(function, listing);
+            regalloc::run_with(function, liveness, regalloc::FILE as u8)
         };
         match done {
-            Ok(()) => return Ok(attempt),
+            Ok(function) => return Ok(function),
             Err(regalloc::Failure::Room(_)) if limits.peek().is_some() => {}
             Err(failure) => {
                 return Err(Error::Internal {
@@ -252,6 +247,13 @@ fn assign_registers(
         }
     }
     Err(Error::Limit("no limit for spilling is left".into()))
+}
+
+/// Keeps the text of what registers are allocated for.
+fn list(function: &Function, listing: &mut Option<&mut Listing>) {
+    if let Some(listing) = listing {
+        listing.ssa = function.to_string();
+    }
 }
 
 /// Bytes of a scratch frame of so many words.

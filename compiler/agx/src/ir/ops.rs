@@ -62,6 +62,12 @@ impl Shape {
         tied: true,
         ..Shape::LOW
     };
+
+    /// Nobody else may read or keep these registers: they hold something else behind the instruction.
+    #[must_use]
+    pub const fn is_exclusive(&self) -> bool {
+        self.destroyed || self.tied
+    }
 }
 
 /// One or more operands that lie in consecutive registers.
@@ -528,6 +534,22 @@ pub struct TileBlock {
     pub params: u8,
 }
 
+/// Operand groups of an instruction, each with its shape.
+pub type Groups<T> = ArrayVec<(T, Shape), 4>;
+
+/// The groups in fields of an operation.
+macro_rules! groups {
+    ($op:ident, $members:ident, ) => {{
+        let _ = $op;
+        Groups::new()
+    }};
+    ($op:ident, $members:ident, $($field:ident $shape:ident)+) => {{
+        let mut groups = Groups::new();
+        $(groups.push(($op.$field.$members(), Shape::$shape));)+
+        groups
+    }};
+}
+
 /// Define the operations: `Name "mnemonic" { dsts { field: Type = Shape } srcs { .. } attrs { field: Type } }`.
 macro_rules! ops {
     ($(
@@ -568,28 +590,28 @@ macro_rules! ops {
                 match self { $(Instr::$name(_) => $text,)* }
             }
 
-            /// Each destination group.
-            #[allow(unused_variables)]
-            pub fn for_each_dst(&self, mut f: impl FnMut(&[Dst], Shape)) {
-                match self { $(Instr::$name(op) => { $(f(op.$dst.members(), Shape::$dshape);)* })* }
+            /// The destination groups.
+            #[must_use]
+            pub fn dsts(&self) -> Groups<&[Dst]> {
+                match self { $(Instr::$name(op) => groups![op, members, $($dst $dshape)*],)* }
             }
 
-            /// Each destination group.
-            #[allow(unused_variables)]
-            pub fn for_each_dst_mut(&mut self, mut f: impl FnMut(&mut [Dst], Shape)) {
-                match self { $(Instr::$name(op) => { $(f(op.$dst.members_mut(), Shape::$dshape);)* })* }
+            /// The destination groups.
+            #[must_use]
+            pub fn dsts_mut(&mut self) -> Groups<&mut [Dst]> {
+                match self { $(Instr::$name(op) => groups![op, members_mut, $($dst $dshape)*],)* }
             }
 
-            /// Each source group.
-            #[allow(unused_variables)]
-            pub fn for_each_src(&self, mut f: impl FnMut(&[Src], Shape)) {
-                match self { $(Instr::$name(op) => { $(f(op.$src.members(), Shape::$sshape);)* })* }
+            /// The source groups.
+            #[must_use]
+            pub fn srcs(&self) -> Groups<&[Src]> {
+                match self { $(Instr::$name(op) => groups![op, members, $($src $sshape)*],)* }
             }
 
-            /// Each source group.
-            #[allow(unused_variables)]
-            pub fn for_each_src_mut(&mut self, mut f: impl FnMut(&mut [Src], Shape)) {
-                match self { $(Instr::$name(op) => { $(f(op.$src.members_mut(), Shape::$sshape);)* })* }
+            /// The source groups.
+            #[must_use]
+            pub fn srcs_mut(&mut self) -> Groups<&mut [Src]> {
+                match self { $(Instr::$name(op) => groups![op, members_mut, $($src $sshape)*],)* }
             }
 
             fn fmt_attrs(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -952,6 +974,34 @@ impl Instr {
             Instr::SysReg(op) => op.number != COVERAGE_REGISTER,
             Instr::Mov(op) => matches!(op.src.from, Ref::Uniform(_)),
             _ => false,
+        }
+    }
+
+    /// Each destination group.
+    pub fn for_each_dst(&self, mut f: impl FnMut(&[Dst], Shape)) {
+        for (group, shape) in &self.dsts() {
+            f(group, *shape);
+        }
+    }
+
+    /// Each destination group.
+    pub fn for_each_dst_mut(&mut self, mut f: impl FnMut(&mut [Dst], Shape)) {
+        for (group, shape) in &mut self.dsts_mut() {
+            f(group, *shape);
+        }
+    }
+
+    /// Each source group.
+    pub fn for_each_src(&self, mut f: impl FnMut(&[Src], Shape)) {
+        for (group, shape) in &self.srcs() {
+            f(group, *shape);
+        }
+    }
+
+    /// Each source group.
+    pub fn for_each_src_mut(&mut self, mut f: impl FnMut(&mut [Src], Shape)) {
+        for (group, shape) in &mut self.srcs_mut() {
+            f(group, *shape);
         }
     }
 

@@ -6,9 +6,10 @@ use arrayvec::ArrayVec;
 use crate::analysis::{Dominators, Liveness, ValueSet};
 use crate::ir::{Block, BlockData, Closes, Dst, End, Function, Instr, Phi, Ref, Src, Value};
 
+use super::constraints::results;
 use super::hints::{Hints, MOVE};
 use super::parallel_copy::{LAST_LITERAL, Origin, sequentialise};
-use super::place::{Held, Placement, place};
+use super::place::{Dying, Held, Placement, Site, place};
 use super::waiting::Waiting;
 use super::{FILE, Failure, RegSet};
 
@@ -50,12 +51,19 @@ impl State {
         }
     }
 
-    fn clear(&mut self) {
-        for register in 0..self.file {
-            if let Some(value) = self.at[register as usize] {
-                self.remove(value);
+    /// The values in these registers lie nowhere.
+    fn end(&mut self, registers: RegSet) {
+        for register in registers.iter() {
+            if let Some(value) = self.at[register as usize].take() {
+                self.loc[value.0 as usize] = None;
+                self.free.insert(register);
             }
         }
+    }
+
+    /// Registers that hold something.
+    pub(crate) fn occupied(&self) -> RegSet {
+        RegSet::below(self.file).without(self.free)
     }
 }
 
@@ -69,8 +77,8 @@ fn lookup(map: &Map, value: Value) -> Option<u8> {
 }
 
 struct Allocator<'f> {
-    function: &'f mut Function,
-    liveness: Liveness,
+    function: &'f Function,
+    liveness: &'f Liveness,
     reachable: Vec<bool>,
     hints: Hints,
     state: State,
@@ -78,14 +86,16 @@ struct Allocator<'f> {
     entries: Vec<Map>,
     exits: Vec<Map>,
     waiting: Waiting,
+    /// What has been allocated.
+    out: Vec<BlockData>,
 }
 
 /// See [`super::run`].
 pub(crate) fn allocate(
-    function: &mut Function,
-    liveness: Liveness,
+    function: &Function,
+    liveness: &Liveness,
     file: u8,
-) -> Result<(), Failure> {
+) -> Result<Function, Failure> {
     let dominators = Dominators::of(function);
     let reachable: Vec<bool> = function
         .block_ids()
@@ -93,7 +103,7 @@ pub(crate) fn allocate(
         .collect();
     let count = function.blocks.len();
     let mut this = Allocator {
-        hints: Hints::of(function, &liveness),
+        hints: Hints::of(function, liveness),
         state: State::new(function.num_values, file.min(FILE as u8)),
         liveness,
         reachable,
@@ -101,45 +111,52 @@ pub(crate) fn allocate(
         exits: vec![Map::new(); count],
         waiting: Waiting::new(count),
         function,
+        out: Vec::with_capacity(count),
     };
-    for block in this.function.block_ids() {
-        if this.reachable[block.index()] {
-            this.block(block)?;
-        } else {
-            this.strip(block);
-        }
+    for block in function.block_ids() {
+        let allocated = match this.reachable[block.index()] {
+            true => this.block(block)?,
+            false => this.strip(block),
+        };
+        this.out.push(allocated);
         this.pass(block);
     }
-    for block in this.function.block_ids() {
+    for block in function.block_ids() {
         this.edges(block)?;
     }
-    for block in &mut this.function.blocks {
-        block.phis.clear();
-    }
-    Ok(())
+    Ok(Function {
+        blocks: this.out,
+        ..*function
+    })
 }
 
 /// What ends at an instruction.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Ends {
     /// Sources that nobody reads afterwards.
-    dying: ArrayVec<Value, 16>,
-    /// Results that nobody reads.
-    unread: ArrayVec<Value, 4>,
+    dying: Dying,
+    /// Bit i: nobody reads the i-th result.
+    unread: u8,
 }
 
 impl Allocator<'_> {
     /// Nothing gets into this block: the machine passes it without active lanes.
-    fn strip(&mut self, block: Block) {
-        let data = &mut self.function.blocks[block.index()];
-        data.phis.clear();
-        data.instrs.clear();
-        if let End::If { cond, .. } = &mut data.end {
+    fn strip(&self, block: Block) -> BlockData {
+        let data = &self.function.blocks[block.index()];
+        let mut end = data.end.clone();
+        if let End::If { cond, .. } = &mut end {
             for src in cond.srcs_mut() {
                 if src.value().is_some() {
                     *src = Src::new(Ref::Reg(0));
                 }
             }
+        }
+        BlockData {
+            preds: data.preds.clone(),
+            phis: Vec::new(),
+            instrs: Vec::new(),
+            end,
+            loop_depth: data.loop_depth,
         }
     }
 
@@ -174,21 +191,19 @@ impl Allocator<'_> {
         }
     }
 
-    fn block(&mut self, block: Block) -> Result<(), Failure> {
-        let data = &mut self.function.blocks[block.index()];
-        let phis = std::mem::take(&mut data.phis);
-        let instrs = std::mem::take(&mut data.instrs);
-        let mut end = data.end.clone();
-        let (ends, live) = self.ends(block, &instrs, &end);
+    fn block(&mut self, block: Block) -> Result<BlockData, Failure> {
+        let data = &self.function.blocks[block.index()];
+        let (ends, live) = self.ends(block, data);
         self.hints.enter(block.0);
-        let Held { firm, loose } = self.waiting.held();
-        self.hints.hold(firm.with(loose));
-        self.enter(block, &phis, &live)?;
-        let mut out = Vec::with_capacity(instrs.len() + instrs.len() / 8);
-        for (i, (instr, ends)) in instrs.into_iter().zip(ends).enumerate() {
-            self.instr(block, instr, &ends, &mut out)?;
-            self.hints.reached(block.0, i as u32);
+        let held = self.waiting.held();
+        self.hints.hold(held.firm.with(held.loose));
+        self.enter(block, &data.phis, &live)?;
+        let mut out = Vec::with_capacity(data.instrs.len() + data.instrs.len() / 8);
+        for (i, (instr, ends)) in (0..).zip(data.instrs.iter().zip(ends)) {
+            self.instr(block, instr, ends, held, &mut out)?;
+            self.hints.reached(block.0, i);
         }
+        let mut end = data.end.clone();
         if let End::If { cond, .. } = &mut end {
             for src in cond.srcs_mut() {
                 if let Ref::Value(value) = src.from {
@@ -196,44 +211,49 @@ impl Allocator<'_> {
                 }
             }
         }
-        let live_out = self.liveness.live_out(block);
-        let exit: Result<Map, String> =
-            live_out.iter().map(|v| Ok((v, self.located(v)?))).collect();
+        let live_out = self.liveness.live_out(block).iter();
+        let exit: Result<Map, String> = live_out.map(|v| Ok((v, self.located(v)?))).collect();
         self.exits[block.index()] = exit?;
-        let data = &mut self.function.blocks[block.index()];
-        data.phis = phis;
-        data.instrs = out;
-        data.end = end;
-        Ok(())
+        Ok(BlockData {
+            preds: data.preds.clone(),
+            phis: Vec::new(),
+            instrs: out,
+            end,
+            loop_depth: data.loop_depth,
+        })
     }
 
     /// What ends where in a block, and what is live before its first instruction.
-    fn ends(&self, block: Block, instrs: &[Instr], end: &End) -> (Vec<Ends>, ValueSet) {
+    fn ends(&self, block: Block, data: &BlockData) -> (Vec<Ends>, ValueSet) {
         let mut live = self.liveness.live_out(block).clone();
-        if let End::If { cond, .. } = end {
+        if let End::If { cond, .. } = &data.end {
             for value in cond.srcs().iter().filter_map(Src::value) {
                 live.insert(value);
             }
         }
-        let mut ends: Vec<Ends> = instrs
-            .iter()
-            .rev()
-            .map(|instr| {
-                let mut here = Ends::default();
-                instr.for_each_dst_value(|value| {
-                    if !live.remove(value) {
-                        here.unread.push(value);
-                    }
-                });
+        let mut ends = vec![Ends::default(); data.instrs.len()];
+        for (here, instr) in ends.iter_mut().zip(&data.instrs).rev() {
+            let mut bit = 1;
+            instr.for_each_dst_value(|value| {
+                if !live.remove(value) {
+                    here.unread |= bit;
+                }
+                bit <<= 1;
+            });
+            // A value that is read twice ends in both places.
+            let mut bit = 1;
+            instr.for_each_src_value(|value| {
+                if !live.contains(value) {
+                    here.dying |= bit;
+                }
+                bit <<= 1;
+            });
+            if here.dying != 0 {
                 instr.for_each_src_value(|value| {
-                    if live.insert(value) {
-                        here.dying.push(value);
-                    }
+                    live.insert(value);
                 });
-                here
-            })
-            .collect();
-        ends.reverse();
+            }
+        }
         (ends, live)
     }
 
@@ -244,23 +264,27 @@ impl Allocator<'_> {
     fn instr(
         &mut self,
         block: Block,
-        mut instr: Instr,
-        ends: &Ends,
+        instr: &Instr,
+        ends: Ends,
+        held: Held,
         out: &mut Vec<Instr>,
     ) -> Result<(), Failure> {
         let before = self.state.free;
+        let results = results(instr);
+        let site = Site {
+            hints: &self.hints,
+            instr,
+            results: &results,
+            dying: ends.dying,
+            live_out: self.liveness.live_out(block),
+            held,
+        };
         let Placement {
             copies,
             sources,
-            destinations,
-        } = place(
-            &mut self.state,
-            &self.hints,
-            &instr,
-            &ends.dying,
-            self.liveness.live_out(block),
-            self.waiting.held(),
-        )?;
+            ending,
+            destination,
+        } = place(&mut self.state, &site)?;
         if !copies.is_empty() {
             let mut spare = before;
             for (to, _) in &copies {
@@ -268,42 +292,35 @@ impl Allocator<'_> {
             }
             sequentialise(&copies, spare.iter().next(), out);
         }
-        let mut g = 0;
-        instr.for_each_src_mut(|group, _| {
-            for (src, register) in group.iter_mut().zip(&sources[g]) {
+        let mut instr = instr.clone();
+        let mut destroyed = RegSet::EMPTY;
+        for ((group, shape), first) in instr.srcs_mut().iter_mut().zip(sources) {
+            for (src, register) in group.iter_mut().zip(first..) {
                 if src.value().is_some() {
-                    src.from = Ref::Reg(*register);
+                    src.from = Ref::Reg(register);
+                    if shape.destroyed {
+                        destroyed.insert(register);
+                    }
                 }
             }
-            g += 1;
-        });
-        instr.for_each_src(|group, shape| {
-            if shape.destroyed {
-                let registers = group.iter().filter_map(Src::reg).collect();
-                self.waiting.destroyed(block, registers);
-            }
-        });
-        for value in &ends.dying {
-            self.state.remove(*value);
         }
-        let mut registers = destinations.iter();
-        let mut placed = ArrayVec::<(Value, u8), 4>::new();
+        self.waiting.destroyed(block, destroyed);
+        self.state.end(ending);
         instr.for_each_dst_mut(|group, _| {
-            for dst in group {
-                if let (Dst::Value(value), Some(register)) = (*dst, registers.next()) {
-                    placed.push((value, *register));
-                    *dst = Dst::Reg(*register);
-                }
+            for (dst, register) in group.iter_mut().zip(destination..) {
+                *dst = Dst::Reg(register);
             }
         });
-        for (value, register) in &placed {
-            self.state.put(*value, *register);
+        for (value, register) in results.values.iter().zip(destination..) {
+            self.state.put(*value, register);
         }
-        for (value, register) in &placed {
-            self.hints.placed(*value, *register, &self.state.free);
+        for (value, register) in results.values.iter().zip(destination..) {
+            self.hints.placed(*value, register, &self.state.free);
         }
-        for value in &ends.unread {
-            self.state.remove(*value);
+        for (i, value) in results.values.iter().enumerate() {
+            if ends.unread >> i & 1 == 1 {
+                self.state.remove(*value);
+            }
         }
         let nothing = match &instr {
             Instr::Mov(op) => op.src.reg() == op.dst.reg() && !op.src.is_modified(),
@@ -317,7 +334,7 @@ impl Allocator<'_> {
 
     /// Decides where values lie at the beginning of a block.
     fn enter(&mut self, block: Block, phis: &[Phi], live: &ValueSet) -> Result<(), Failure> {
-        self.state.clear();
+        self.state.end(self.state.occupied());
         let preds = &self.function.blocks[block.index()].preds;
         let seen: Vec<(usize, Block)> = preds
             .iter()
@@ -358,7 +375,9 @@ impl Allocator<'_> {
                 self.hints.carried(phi.dst, register, last.0);
             }
         }
-        let mut entry: Map = (0..self.state.file)
+        let occupied = self.state.occupied();
+        let mut entry: Map = occupied
+            .iter()
             .filter_map(|r| Some((self.state.at[r as usize]?, r)))
             .collect();
         entry.sort_unstable();
@@ -438,7 +457,6 @@ impl Allocator<'_> {
             return Ok(());
         }
         let BlockData { preds, phis, .. } = &self.function.blocks[block.index()];
-        let (preds, phis) = (preds.clone(), phis.clone());
         for (edge, pred) in preds
             .iter()
             .enumerate()
@@ -476,12 +494,12 @@ impl Allocator<'_> {
             }
             let alone = self.function.successors(*pred).count() == 1;
             if alone {
-                let out = &mut self.function.blocks[pred.index()].instrs;
+                let out = &mut self.out[pred.index()].instrs;
                 sequentialise(&copies, spare.iter().next(), out);
             } else {
                 let mut out = Vec::new();
                 sequentialise(&copies, spare.iter().next(), &mut out);
-                self.function.blocks[block.index()].instrs.splice(0..0, out);
+                self.out[block.index()].instrs.splice(0..0, out);
             }
         }
         Ok(())

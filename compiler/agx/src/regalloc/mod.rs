@@ -34,6 +34,7 @@
 
 mod allocator;
 pub(crate) mod constraints;
+mod destination;
 mod hints;
 mod parallel_copy;
 mod place;
@@ -41,6 +42,7 @@ mod place;
 pub(crate) mod tests;
 mod validator;
 mod waiting;
+mod windows;
 
 pub use validator::validate;
 
@@ -50,36 +52,35 @@ use crate::ir::Function;
 /// General registers.
 pub(crate) const FILE: usize = 96;
 
-/// Replaces values by registers; phis become copies. In debug builds the result is checked by [`validate()`].
+/// The function on registers: values are replaced, phis have become copies. In debug builds the result is checked by
+/// [`validate()`].
 ///
 /// # Errors
 /// The registers do not suffice, or the function breaks rules of the form.
-pub fn run(function: &mut Function) -> Result<(), Failure> {
+pub fn run(function: &Function) -> Result<Function, Failure> {
     run_in(function, FILE as u8)
 }
 
 /// The same with a smaller register file.
-pub(crate) fn run_in(function: &mut Function, file: u8) -> Result<(), Failure> {
-    let liveness = Liveness::of(function);
-    run_with(function, liveness, file)
+pub(crate) fn run_in(function: &Function, file: u8) -> Result<Function, Failure> {
+    run_with(function, &Liveness::of(function), file)
 }
 
 /// The same with the function's liveness known.
 pub(crate) fn run_with(
-    function: &mut Function,
-    liveness: Liveness,
+    function: &Function,
+    liveness: &Liveness,
     file: u8,
-) -> Result<(), Failure> {
-    let before = cfg!(debug_assertions).then(|| function.clone());
-    allocator::allocate(function, liveness, file)?;
-    match before {
-        Some(before) => validate(&before, function).map_err(|e| {
+) -> Result<Function, Failure> {
+    let after = allocator::allocate(function, liveness, file)?;
+    if cfg!(debug_assertions) {
+        validate(function, &after).map_err(|e| {
             Failure::Broken(format!(
-                "register allocation is wrong: {e}\n{before}\n{function}"
+                "register allocation is wrong: {e}\n{function}\n{after}"
             ))
-        }),
-        None => Ok(()),
+        })?;
     }
+    Ok(after)
 }
 
 /// Why there is no allocation.
@@ -136,6 +137,15 @@ impl RegSet {
 
     pub(crate) const fn without(self, other: RegSet) -> RegSet {
         RegSet(self.0 & !other.0)
+    }
+
+    pub(crate) const fn common(self, other: RegSet) -> RegSet {
+        RegSet(self.0 & other.0)
+    }
+
+    /// All lower by so many; what would be below `r0` is left out.
+    pub(crate) const fn down(self, by: u8) -> RegSet {
+        RegSet(self.0 >> by)
     }
 
     /// `r0` up to, but without, `end`.
