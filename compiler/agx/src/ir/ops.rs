@@ -9,7 +9,7 @@ use std::fmt;
 
 use arrayvec::ArrayVec;
 
-use super::{Dst, Ref, Src};
+use super::{Dst, Ref, Src, Value};
 
 /// Which registers a group may take, and what happens to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -550,6 +550,21 @@ macro_rules! groups {
     }};
 }
 
+/// The operands in fields of an operation, one after the other.
+macro_rules! flat {
+    ($op:ident, ) => {{
+        let _ = $op;
+        ArrayVec::new()
+    }};
+    ($op:ident, $($field:ident)+) => {{
+        let mut operands = ArrayVec::new();
+        $(for operand in $op.$field.members() {
+            operands.push(operand);
+        })+
+        operands
+    }};
+}
+
 /// Define the operations: `Name "mnemonic" { dsts { field: Type = Shape } srcs { .. } attrs { field: Type } }`.
 macro_rules! ops {
     ($(
@@ -606,6 +621,18 @@ macro_rules! ops {
             #[must_use]
             pub fn srcs(&self) -> Groups<&[Src]> {
                 match self { $(Instr::$name(op) => groups![op, members, $($src $sshape)*],)* }
+            }
+
+            /// Every destination, in order.
+            #[must_use]
+            pub fn flat_dsts(&self) -> ArrayVec<&Dst, 4> {
+                match self { $(Instr::$name(op) => flat![op, $($dst)*],)* }
+            }
+
+            /// Every source, in order.
+            #[must_use]
+            pub fn flat_srcs(&self) -> ArrayVec<&Src, 8> {
+                match self { $(Instr::$name(op) => flat![op, $($src)*],)* }
             }
 
             /// The source groups.
@@ -1005,14 +1032,22 @@ impl Instr {
         }
     }
 
-    /// Every destination, in order.
-    pub fn for_each_dst_value(&self, mut f: impl FnMut(super::Value)) {
-        self.for_each_dst(|group, _| group.iter().filter_map(Dst::value).for_each(&mut f));
+    /// Every destination value, in order.
+    pub fn for_each_dst_value(&self, mut f: impl FnMut(Value)) {
+        for dst in &self.flat_dsts() {
+            if let Dst::Value(value) = dst {
+                f(*value);
+            }
+        }
     }
 
     /// Every source value, in order.
-    pub fn for_each_src_value(&self, mut f: impl FnMut(super::Value)) {
-        self.for_each_src(|group, _| group.iter().filter_map(Src::value).for_each(&mut f));
+    pub fn for_each_src_value(&self, mut f: impl FnMut(Value)) {
+        for src in &self.flat_srcs() {
+            if let Ref::Value(value) = src.from {
+                f(value);
+            }
+        }
     }
 }
 
