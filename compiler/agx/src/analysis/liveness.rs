@@ -31,13 +31,20 @@ impl ValueSet {
 
     /// Adds it; true if it was not there.
     pub fn insert(&mut self, value: Value) -> bool {
-        let (word, bit) = (value.0 as usize / 64, 1 << (value.0 % 64));
-        if word >= self.words.len() {
-            self.words.resize(word + 1, 0);
+        let (index, bit) = (value.0 as usize / 64, 1 << (value.0 % 64));
+        if index >= self.words.len() {
+            self.grow(index + 1);
         }
-        let new = self.words[word] & bit == 0;
-        self.words[word] |= bit;
+        let word = &mut self.words[index];
+        let new = *word & bit == 0;
+        *word |= bit;
         new
+    }
+
+    /// Sets seldom get values that were made after them.
+    #[cold]
+    fn grow(&mut self, words: usize) {
+        self.words.resize(words, 0);
     }
 
     /// Takes it out; true if it was there.

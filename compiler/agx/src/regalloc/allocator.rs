@@ -24,6 +24,8 @@ pub(crate) struct State {
     pub(crate) free: RegSet,
     /// How many registers there are.
     pub(crate) file: u8,
+    /// All of them.
+    all: RegSet,
 }
 
 impl State {
@@ -33,6 +35,7 @@ impl State {
             at: [None; FILE],
             free: RegSet::below(file),
             file,
+            all: RegSet::below(file),
         }
     }
 
@@ -63,7 +66,7 @@ impl State {
 
     /// Registers that hold something.
     pub(crate) fn occupied(&self) -> RegSet {
-        RegSet::below(self.file).without(self.free)
+        self.all.without(self.free)
     }
 }
 

@@ -56,26 +56,32 @@ impl Choice<'_> {
             Sharing::Any | Sharing::DistinctUnlessEqual => claimed.without(ending),
             Sharing::Distinct => claimed,
         };
-        let taken = RegSet::below(self.state.file)
-            .without(self.state.free)
-            .without(claimed);
+        let taken = self.state.occupied().without(claimed);
         let wanted = Wanted {
             shape: results.shape,
             count,
-            places: RegSet::below(count),
+            places: (1 << count) - 1,
             favourites,
             floor,
             never,
             taken,
         };
-        Windows::of(&wanted, self.state.file).best(|base| {
+        let windows = Windows::of(&wanted, self.state.file);
+        if let ([value], 0) = (&values[..], floor) {
+            // What has no wishes takes the first register that nothing speaks against.
+            let good = windows.equal().without(self.hints.against(*value));
+            if let Some(register) = good.first() {
+                return Some(register);
+            }
+        }
+        windows.best(|base| {
             let window = RegSet::window(base, count);
             if window.meets(never) {
                 return None;
             }
             let shared = window.common(claimed);
             let equal = shared == window && self.reads.tuples.contains(base);
-            if sharing == Sharing::DistinctUnlessEqual && shared != RegSet::EMPTY && !equal {
+            if sharing == Sharing::DistinctUnlessEqual && !shared.is_empty() && !equal {
                 return None;
             }
             self.cost(results, base, window.common(taken))
@@ -85,7 +91,7 @@ impl Choice<'_> {
     /// What a window costs, if there are registers for those who have to leave it.
     fn cost(&self, results: &Results, base: u8, crowded: RegSet) -> Option<i32> {
         let mut cost = 0;
-        if crowded != RegSet::EMPTY {
+        if !crowded.is_empty() {
             for other in crowded.iter().filter_map(|r| self.state.at[r as usize]) {
                 cost += eviction(self.live_out.contains(other));
             }

@@ -213,6 +213,15 @@ impl Hints {
         (wanted, least)
     }
 
+    /// The registers in which [`Hints::cost`] may be above 0 for a value without favourites.
+    pub(crate) fn against(&self, value: Value) -> RegSet {
+        let reserved = self.for_tuples.with(self.for_loops);
+        match self.doomed.contains(value) {
+            true => reserved.with(self.held),
+            false => reserved,
+        }
+    }
+
     /// The least that [`Hints::cost`] can be for the value.
     pub(crate) fn least(&self, value: Value) -> i32 {
         let tuples = self.tuples_of(self.web[value.0 as usize]);

@@ -148,6 +148,18 @@ impl RegSet {
         RegSet(self.0 >> by)
     }
 
+    pub(crate) const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The lowest.
+    pub(crate) const fn first(self) -> Option<u8> {
+        match self.0 {
+            0 => None,
+            set => Some(set.trailing_zeros() as u8),
+        }
+    }
+
     /// `r0` up to, but without, `end`.
     pub(crate) const fn below(end: u8) -> RegSet {
         RegSet((1 << end) - 1)
@@ -155,7 +167,7 @@ impl RegSet {
 
     /// `count` registers from `first` on.
     pub(crate) const fn window(first: u8, count: u8) -> RegSet {
-        RegSet(((1 << count) - 1) << first)
+        RegSet((((1u64 << count) - 1) as u128) << first)
     }
 
     /// Have both a register in common?
@@ -167,9 +179,9 @@ impl RegSet {
     pub(crate) fn iter(self) -> impl Iterator<Item = u8> {
         let mut rest = self.0;
         std::iter::from_fn(move || {
-            let bit = (rest != 0).then(|| rest.trailing_zeros() as u8)?;
+            let first = RegSet(rest).first()?;
             rest &= rest - 1;
-            Some(bit)
+            Some(first)
         })
     }
 }

@@ -135,7 +135,7 @@ fn without_moves(state: &State, site: &Site<'_>) -> Option<Placement> {
         placement.destination = choice.best(site.results, sharing(site.instr))?;
         let window = RegSet::window(placement.destination, count);
         let occupied = window.without(state.free).without(reads.claimed);
-        if occupied != RegSet::EMPTY {
+        if !occupied.is_empty() {
             return None;
         }
     }
@@ -368,12 +368,12 @@ impl Placer<'_> {
 
     fn best_window(&self, g: usize) -> Option<u8> {
         let group = &self.groups[g];
-        let (mut places, mut own) = (RegSet::EMPTY, RegSet::EMPTY);
+        let (mut places, mut own) = (0, RegSet::EMPTY);
         // Windows in which a member lies where it is, and the least that any other costs.
         let (mut favourites, mut floor) = (RegSet::EMPTY, 0);
         for (place, member) in (0..).zip(&group.members) {
             let Some(value) = *member else { continue };
-            places.insert(place);
+            places |= 1 << place;
             floor += self.floor(group, value);
             if let Some(register) = self.state.loc[value.0 as usize] {
                 own.insert(register);
@@ -387,7 +387,6 @@ impl Placer<'_> {
             true => claimed.with(self.site.held.firm),
             false => claimed,
         };
-        let occupied = RegSet::below(self.state.file).without(self.state.free);
         let wanted = Wanted {
             shape: group.shape,
             count: group.members.len() as u8,
@@ -395,7 +394,7 @@ impl Placer<'_> {
             favourites,
             floor,
             never,
-            taken: occupied.without(own),
+            taken: self.state.occupied().without(own),
         };
         Windows::of(&wanted, self.state.file).best(|base| self.window_cost(g, base))
     }

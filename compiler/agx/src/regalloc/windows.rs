@@ -14,8 +14,8 @@ pub(super) struct Wanted {
     pub(super) shape: Shape,
     /// Registers of the window, gaps included.
     pub(super) count: u8,
-    /// Those of its places that matter: all but the gaps.
-    pub(super) places: RegSet,
+    /// Bit i: the i-th place matters; the others are gaps.
+    pub(super) places: u8,
     /// Bases of windows that may cost less than others.
     pub(super) favourites: RegSet,
     /// The least that any other window costs.
@@ -56,9 +56,16 @@ impl Windows {
             RegSet::below(end).common(MULTIPLES[usize::from(wanted.shape.align) - 1]);
         let favourites = wanted.favourites.common(possible);
         let (mut never, mut taken) = (favourites, RegSet::EMPTY);
-        for place in wanted.places.iter() {
-            never = never.with(wanted.never.down(place));
-            taken = taken.with(wanted.taken.down(place));
+        let mut places = wanted.places;
+        let (mut never_here, mut taken_here) = (wanted.never, wanted.taken);
+        while places != 0 {
+            if places & 1 == 1 {
+                never = never.with(never_here);
+                taken = taken.with(taken_here);
+            }
+            places >>= 1;
+            never_here = never_here.down(1);
+            taken_here = taken_here.down(1);
         }
         let others = possible.without(never);
         Windows {
@@ -66,6 +73,14 @@ impl Windows {
             clear: others.without(taken),
             crowded: others.common(taken),
             floor: wanted.floor,
+        }
+    }
+
+    /// The bases of those that nobody has to leave, if none may cost less than others.
+    pub(super) fn equal(&self) -> RegSet {
+        match self.favourites.is_empty() {
+            true => self.clear,
+            false => RegSet::EMPTY,
         }
     }
 

@@ -90,14 +90,10 @@ pub fn pressure(function: &Function) -> u32 {
 /// The same, with the function's liveness known. Up to `enough` it may be more than it is: small functions are not
 /// looked at closely.
 pub(crate) fn pressure_with(function: &Function, liveness: &Liveness, enough: u32) -> u32 {
-    // All values at one time, and copies for the operands of an instruction.
-    let mut most = EXTRA;
-    for data in &function.blocks {
-        most += data.phis.len() as u32;
-        for instr in &data.instrs {
-            instr.for_each_dst(|group, _| most += group.len() as u32);
-        }
-    }
+    let blocks = function.block_ids();
+    // Copies and results of an instruction come on top of what is live.
+    let live = blocks.map(|b| pressure::live_at_once(function, liveness, b, enough - EXTRA));
+    let most = live.max().unwrap_or(0) + EXTRA;
     if most <= enough {
         return most;
     }
