@@ -90,6 +90,9 @@ pub fn pressure(function: &Function) -> u32 {
 /// The same, with the function's liveness known. Up to `enough` it may be more than it is: small functions are not
 /// looked at closely.
 pub(crate) fn pressure_with(function: &Function, liveness: &Liveness, enough: u32) -> u32 {
+    if function.num_values + EXTRA <= enough {
+        return function.num_values + EXTRA;
+    }
     let blocks = function.block_ids();
     // Copies and results of an instruction come on top of what is live.
     let live = blocks.map(|b| pressure::live_at_once(function, liveness, b, enough - EXTRA));
