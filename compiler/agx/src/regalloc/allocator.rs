@@ -59,9 +59,9 @@ impl State {
         for register in registers.iter() {
             if let Some(value) = self.at[register as usize].take() {
                 self.loc[value.0 as usize] = None;
-                self.free.insert(register);
             }
         }
+        self.free = self.free.with(registers);
     }
 
     /// Registers that hold something.
@@ -244,17 +244,18 @@ impl Allocator<'_> {
                 bit <<= 1;
             });
             // A value that is read twice ends in both places.
+            let sources = instr.flat_srcs();
             let mut bit = 1;
-            instr.for_each_src_value(|value| {
+            for value in sources.iter().filter_map(|src| src.value()) {
                 if !live.contains(value) {
                     here.dying |= bit;
                 }
                 bit <<= 1;
-            });
+            }
             if here.dying != 0 {
-                instr.for_each_src_value(|value| {
+                for value in sources.iter().filter_map(|src| src.value()) {
                     live.insert(value);
-                });
+                }
             }
         }
         (ends, live)
@@ -297,9 +298,10 @@ impl Allocator<'_> {
         }
         let mut instr = instr.clone();
         let mut destroyed = RegSet::EMPTY;
-        for ((group, shape), first) in instr.srcs_mut().iter_mut().zip(sources) {
-            for (src, register) in group.iter_mut().zip(first..) {
+        for (g, (group, shape)) in instr.srcs_mut().iter_mut().enumerate() {
+            for (i, src) in group.iter_mut().enumerate() {
                 if src.value().is_some() {
+                    let register = sources[g] + i as u8;
                     src.from = Ref::Reg(register);
                     if shape.destroyed {
                         destroyed.insert(register);
@@ -307,22 +309,27 @@ impl Allocator<'_> {
                 }
             }
         }
-        self.waiting.destroyed(block, destroyed);
+        if !destroyed.is_empty() {
+            self.waiting.destroyed(block, destroyed);
+        }
         self.state.end(ending);
+        for (i, value) in results.values.iter().enumerate() {
+            self.state.put(*value, destination + i as u8);
+        }
         instr.for_each_dst_mut(|group, _| {
-            for (dst, register) in group.iter_mut().zip(destination..) {
-                *dst = Dst::Reg(register);
+            for (i, dst) in group.iter_mut().enumerate() {
+                *dst = Dst::Reg(destination + i as u8);
             }
         });
-        for (value, register) in results.values.iter().zip(destination..) {
-            self.state.put(*value, register);
-        }
-        for (value, register) in results.values.iter().zip(destination..) {
+        for (i, value) in results.values.iter().enumerate() {
+            let register = destination + i as u8;
             self.hints.placed(*value, register, &self.state.free);
         }
-        for (i, value) in results.values.iter().enumerate() {
-            if ends.unread >> i & 1 == 1 {
-                self.state.remove(*value);
+        if ends.unread != 0 {
+            for (i, value) in results.values.iter().enumerate() {
+                if ends.unread >> i & 1 == 1 {
+                    self.state.remove(*value);
+                }
             }
         }
         let nothing = match &instr {

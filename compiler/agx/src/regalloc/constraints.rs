@@ -86,7 +86,9 @@ pub(crate) fn results(instr: &Instr) -> Results {
     };
     instr.for_each_dst(|group, shape| {
         if !group.is_empty() {
-            found.values.extend(group.iter().filter_map(Dst::value));
+            for value in group.iter().filter_map(Dst::value) {
+                found.values.push(value);
+            }
             found.shape = shape;
         }
     });

@@ -44,9 +44,9 @@ impl Choice<'_> {
         let count = values.len() as u8;
         // Windows in which a result lies where something decided for it, and the least that any other costs.
         let (mut favourites, mut floor) = (RegSet::EMPTY, 0);
-        for (place, value) in (0..).zip(values) {
+        for (place, value) in values.iter().enumerate() {
             let (wanted, least) = self.hints.favourites(*value);
-            favourites = favourites.with(wanted.down(place));
+            favourites = favourites.with(wanted.down(place as u8));
             floor += least;
         }
         let Reads {

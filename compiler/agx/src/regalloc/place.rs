@@ -151,18 +151,19 @@ fn reads_in_place(state: &State, srcs: &Groups<&[Src]>, dying: Dying) -> Option<
             return None;
         }
         let mut values = 0;
-        for (place, src) in (0..).zip(*group) {
+        for (place, src) in group.iter().enumerate() {
             let Some(value) = src.value() else { continue };
             let register = state.loc[value.0 as usize]?;
-            let first = register.checked_sub(place)?;
+            let first = register.checked_sub(place as u8)?;
             if values > 0 && first != *base {
                 return None;
             }
             *base = first;
             values += 1;
-            reads.claimed.insert(register);
+            let here = RegSet::window(register, 1);
+            reads.claimed = reads.claimed.with(here);
             if rest & 1 == 1 {
-                reads.ending.insert(register);
+                reads.ending = reads.ending.with(here);
             }
             rest >>= 1;
         }
