@@ -165,8 +165,8 @@ pub(crate) fn assemble(
     opt::factor_rotates(&mut function);
     opt::eliminate_dead_code(&mut function);
     check(&function, "dead-code elimination")?;
+    // Nothing is dead behind it: it takes no use away, and what it makes is read.
     legalize::legalize(&mut function);
-    opt::eliminate_dead_code(&mut function);
     check(&function, "legalisation")?;
     let liveness = opt::schedule(&mut function);
     check(&function, "scheduling")?;
