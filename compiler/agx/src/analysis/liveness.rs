@@ -182,23 +182,24 @@ impl Liveness {
 /// What a block needs from before for itself, and what it defines.
 fn transfer(data: &BlockData, empty: &ValueSet) -> (ValueSet, ValueSet) {
     let (mut needed, mut defined) = (empty.clone(), empty.clone());
-    if let End::If { cond, .. } = &data.end {
-        for value in cond.srcs().iter().filter_map(|s| s.value()) {
+    let mut need = |value: Value, defined: &ValueSet| {
+        if !defined.contains(value) {
             needed.insert(value);
         }
+    };
+    for phi in &data.phis {
+        defined.insert(phi.dst);
     }
-    for instr in data.instrs.iter().rev() {
+    for instr in &data.instrs {
+        instr.for_each_src_value(|value| need(value, &defined));
         instr.for_each_dst_value(|value| {
-            needed.remove(value);
             defined.insert(value);
         });
-        instr.for_each_src_value(|value| {
-            needed.insert(value);
-        });
     }
-    for phi in &data.phis {
-        needed.remove(phi.dst);
-        defined.insert(phi.dst);
+    if let End::If { cond, .. } = &data.end {
+        for value in cond.srcs().iter().filter_map(|s| s.value()) {
+            need(value, &defined);
+        }
     }
     (needed, defined)
 }

@@ -7,9 +7,10 @@ use crate::analysis::{Dominators, Liveness, ValueSet};
 use crate::ir::{Block, BlockData, Closes, Dst, End, Function, Instr, Phi, Ref, Src, Value};
 
 use super::constraints::results;
+use super::ends::Ends;
 use super::hints::{Hints, MOVE};
 use super::parallel_copy::{LAST_LITERAL, Origin, sequentialise};
-use super::place::{Dying, Held, Placement, Site, place};
+use super::place::{Held, Placement, Site, place};
 use super::waiting::Waiting;
 use super::{FILE, Failure, RegSet};
 
@@ -84,6 +85,7 @@ struct Allocator<'f> {
     liveness: &'f Liveness,
     reachable: Vec<bool>,
     hints: Hints,
+    ends: Ends,
     state: State,
     /// Registers of live-in values and phis.
     entries: Vec<Map>,
@@ -107,6 +109,7 @@ pub(crate) fn allocate(
     let count = function.blocks.len();
     let mut this = Allocator {
         hints: Hints::of(function, liveness),
+        ends: Ends::new(function.num_values),
         state: State::new(function.num_values, file.min(FILE as u8)),
         liveness,
         reachable,
@@ -131,15 +134,6 @@ pub(crate) fn allocate(
         blocks: this.out,
         ..*function
     })
-}
-
-/// What ends at an instruction.
-#[derive(Debug, Clone, Copy, Default)]
-struct Ends {
-    /// Sources that nobody reads afterwards.
-    dying: Dying,
-    /// Bit i: nobody reads the i-th result.
-    unread: u8,
 }
 
 impl Allocator<'_> {
@@ -196,15 +190,16 @@ impl Allocator<'_> {
 
     fn block(&mut self, block: Block) -> Result<BlockData, Failure> {
         let data = &self.function.blocks[block.index()];
-        let (ends, live) = self.ends(block, data);
+        self.ends.enter(data);
         self.hints.enter(block.0);
         let held = self.waiting.held();
         self.hints.hold(held.firm.with(held.loose));
-        self.enter(block, &data.phis, &live)?;
+        self.enter(block, &data.phis)?;
         let mut out = Vec::with_capacity(data.instrs.len() + data.instrs.len() / 8);
-        for (i, (instr, ends)) in (0..).zip(data.instrs.iter().zip(ends)) {
-            self.instr(block, instr, ends, held, &mut out)?;
-            self.hints.reached(block.0, i);
+        for (i, instr) in data.instrs.iter().enumerate() {
+            self.ends.step();
+            self.instr(block, instr, held, &mut out)?;
+            self.hints.reached(block.0, i as u32);
         }
         let mut end = data.end.clone();
         if let End::If { cond, .. } = &mut end {
@@ -226,41 +221,6 @@ impl Allocator<'_> {
         })
     }
 
-    /// What ends where in a block, and what is live before its first instruction.
-    fn ends(&self, block: Block, data: &BlockData) -> (Vec<Ends>, ValueSet) {
-        let mut live = self.liveness.live_out(block).clone();
-        if let End::If { cond, .. } = &data.end {
-            for value in cond.srcs().iter().filter_map(Src::value) {
-                live.insert(value);
-            }
-        }
-        let mut ends = vec![Ends::default(); data.instrs.len()];
-        for (here, instr) in ends.iter_mut().zip(&data.instrs).rev() {
-            let mut bit = 1;
-            instr.for_each_dst_value(|value| {
-                if !live.remove(value) {
-                    here.unread |= bit;
-                }
-                bit <<= 1;
-            });
-            // A value that is read twice ends in both places.
-            let sources = instr.flat_srcs();
-            let mut bit = 1;
-            for value in sources.iter().filter_map(|src| src.value()) {
-                if !live.contains(value) {
-                    here.dying |= bit;
-                }
-                bit <<= 1;
-            }
-            if here.dying != 0 {
-                for value in sources.iter().filter_map(|src| src.value()) {
-                    live.insert(value);
-                }
-            }
-        }
-        (ends, live)
-    }
-
     fn located(&self, value: Value) -> Result<u8, String> {
         self.state.loc[value.0 as usize].ok_or_else(|| format!("{value} lies in no register"))
     }
@@ -269,18 +229,18 @@ impl Allocator<'_> {
         &mut self,
         block: Block,
         instr: &Instr,
-        ends: Ends,
         held: Held,
         out: &mut Vec<Instr>,
     ) -> Result<(), Failure> {
         let before = self.state.free;
         let results = results(instr);
+        let live_out = self.liveness.live_out(block);
         let site = Site {
             hints: &self.hints,
             instr,
             results: &results,
-            dying: ends.dying,
-            live_out: self.liveness.live_out(block),
+            ends: &self.ends,
+            live_out,
             held,
         };
         let Placement {
@@ -325,11 +285,9 @@ impl Allocator<'_> {
             let register = destination + i as u8;
             self.hints.placed(*value, register, &self.state.free);
         }
-        if ends.unread != 0 {
-            for (i, value) in results.values.iter().enumerate() {
-                if ends.unread >> i & 1 == 1 {
-                    self.state.remove(*value);
-                }
+        for value in &results.values {
+            if !self.ends.is_read_later(*value) && !live_out.contains(*value) {
+                self.state.remove(*value);
             }
         }
         let nothing = match &instr {
@@ -343,7 +301,7 @@ impl Allocator<'_> {
     }
 
     /// Decides where values lie at the beginning of a block.
-    fn enter(&mut self, block: Block, phis: &[Phi], live: &ValueSet) -> Result<(), Failure> {
+    fn enter(&mut self, block: Block, phis: &[Phi]) -> Result<(), Failure> {
         self.state.end(self.state.occupied());
         let preds = &self.function.blocks[block.index()].preds;
         let seen: Vec<(usize, Block)> = preds
@@ -377,7 +335,11 @@ impl Allocator<'_> {
             })?;
             self.state.put(value, home);
         }
-        for phi in phis.iter().filter(|p| live.contains(p.dst)) {
+        let live_out = self.liveness.live_out(block);
+        for phi in phis {
+            if !self.ends.is_read_later(phi.dst) && !live_out.contains(phi.dst) {
+                continue;
+            }
             let register = self.phi_register(phi, &seen, lost)?;
             self.state.put(phi.dst, register);
             self.hints.placed(phi.dst, register, &self.state.free);

@@ -35,6 +35,7 @@
 mod allocator;
 pub(crate) mod constraints;
 mod destination;
+mod ends;
 mod hints;
 mod parallel_copy;
 mod place;

@@ -19,11 +19,12 @@
 use arrayvec::ArrayVec;
 
 use crate::analysis::ValueSet;
-use crate::ir::{Groups, Instr, Shape, Src, Value};
+use crate::ir::{Instr, Shape, Value};
 
 use super::allocator::State;
 use super::constraints::{Results, Sharing, SourceGroup, SourceGroups, sharing, source_groups};
 use super::destination::{Choice, Reads, eviction};
+use super::ends::Ends;
 use super::hints::{Hints, MOVE};
 use super::parallel_copy::Origin;
 use super::windows::{Wanted, Windows};
@@ -51,9 +52,6 @@ pub(crate) struct Held {
     pub(crate) loose: RegSet,
 }
 
-/// Bit i is for the i-th value that an instruction reads, as [`Instr::for_each_src_value`] counts: does it end there?
-pub(crate) type Dying = u16;
-
 /// So many free registers allow copies that are not strictly needed.
 const ROOMY: u32 = 16;
 
@@ -62,10 +60,17 @@ pub(crate) struct Site<'a> {
     pub(crate) hints: &'a Hints,
     pub(crate) instr: &'a Instr,
     pub(crate) results: &'a Results,
-    pub(crate) dying: Dying,
+    pub(crate) ends: &'a Ends,
     /// Of the block.
     pub(crate) live_out: &'a ValueSet,
     pub(crate) held: Held,
+}
+
+impl Site<'_> {
+    /// Does a source end there?
+    fn ends(&self, value: Value) -> bool {
+        self.ends.is_last_read(value) && !self.live_out.contains(value)
+    }
 }
 
 /// Finds registers, and brings `state` up to date with the moves before the instruction. It does not end the values
@@ -85,8 +90,7 @@ pub(crate) fn place(state: &mut State, site: &Site<'_>) -> Result<Placement, Fai
         )));
     }
     let values = groups.iter().flat_map(|g| g.members.iter().flatten());
-    let dying = (0..).zip(values).filter(|(i, _)| site.dying >> i & 1 == 1);
-    let dying: ArrayVec<Value, 16> = dying.map(|(_, value)| *value).collect();
+    let dying: ArrayVec<Value, 16> = values.copied().filter(|v| site.ends(*v)).collect();
     let free_before = state.free;
     for packed in [false, true] {
         let mut placer = Placer {
@@ -117,7 +121,7 @@ pub(crate) fn place(state: &mut State, site: &Site<'_>) -> Result<Placement, Fai
 
 /// The registers, if nothing has to move.
 fn without_moves(state: &State, site: &Site<'_>) -> Option<Placement> {
-    let reads = reads_in_place(state, &site.instr.srcs(), site.dying)?;
+    let reads = reads_in_place(state, site)?;
     let mut placement = Placement {
         sources: reads.bases,
         ending: reads.ending,
@@ -143,10 +147,9 @@ fn without_moves(state: &State, site: &Site<'_>) -> Option<Placement> {
 }
 
 /// What is read, if the instruction spares it and it is good where it is.
-fn reads_in_place(state: &State, srcs: &Groups<&[Src]>, dying: Dying) -> Option<Reads> {
+fn reads_in_place(state: &State, site: &Site<'_>) -> Option<Reads> {
     let mut reads = Reads::default();
-    let mut rest = dying;
-    for (base, (group, shape)) in reads.bases.iter_mut().zip(srcs) {
+    for (base, (group, shape)) in reads.bases.iter_mut().zip(&site.instr.srcs()) {
         if shape.is_exclusive() && !group.is_empty() {
             return None;
         }
@@ -162,10 +165,9 @@ fn reads_in_place(state: &State, srcs: &Groups<&[Src]>, dying: Dying) -> Option<
             values += 1;
             let here = RegSet::window(register, 1);
             reads.claimed = reads.claimed.with(here);
-            if rest & 1 == 1 {
+            if site.ends(value) {
                 reads.ending = reads.ending.with(here);
             }
-            rest >>= 1;
         }
         if values > 0 && !fits(shape, *base, group.len(), state.file) {
             return None;

@@ -48,7 +48,7 @@ pub(super) fn live_at_once(
         if most > enough {
             break;
         }
-        instr.for_each_dst_value(|_| most += 1);
+        most += instr.flat_dsts().len() as u32;
     }
     if most <= enough {
         return most;
