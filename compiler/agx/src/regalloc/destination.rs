@@ -2,12 +2,13 @@
 //! Where results go.
 
 use crate::analysis::ValueSet;
+use crate::ir::{Shape, Value};
 
 use super::RegSet;
 use super::allocator::State;
 use super::constraints::{Results, Sharing};
 use super::hints::{Hints, MOVE};
-use super::windows::{Wanted, Windows};
+use super::windows::{Wanted, Windows, bases};
 
 /// Which registers an instruction reads.
 #[derive(Debug, Clone, Copy, Default)]
@@ -42,6 +43,12 @@ impl Choice<'_> {
     pub(super) fn best(&self, results: &Results, sharing: Sharing) -> Option<u8> {
         let values = &results.values;
         let count = values.len() as u8;
+        if let [value] = values[..]
+            && !self.hints.has_wishes(value)
+            && let Some(register) = self.first_good(value, results.shape, sharing)
+        {
+            return Some(register);
+        }
         // Windows in which a result lies where something decided for it, and the least that any other costs.
         let (mut favourites, mut floor) = (RegSet::EMPTY, 0);
         for (place, value) in values.iter().enumerate() {
@@ -66,15 +73,7 @@ impl Choice<'_> {
             never,
             taken,
         };
-        let windows = Windows::of(&wanted, self.state.file);
-        if let ([value], 0) = (&values[..], floor) {
-            // What has no wishes takes the first register that nothing speaks against.
-            let good = windows.equal().without(self.hints.against(*value));
-            if let Some(register) = good.first() {
-                return Some(register);
-            }
-        }
-        windows.best(|base| {
+        Windows::of(&wanted, self.state.file).best(|base| {
             let window = RegSet::window(base, count);
             if window.meets(never) {
                 return None;
@@ -86,6 +85,16 @@ impl Choice<'_> {
             }
             self.cost(results, base, window.common(taken))
         })
+    }
+
+    /// What has no wishes takes the first register that nothing speaks against.
+    fn first_good(&self, value: Value, shape: Shape, sharing: Sharing) -> Option<u8> {
+        let empty = match sharing {
+            Sharing::Any => self.state.free.with(self.reads.ending),
+            _ => self.state.free,
+        };
+        let good = empty.common(bases(shape, 1, self.state.file));
+        good.without(self.hints.against(value)).first()
     }
 
     /// What a window costs, if there are registers for those who have to leave it.

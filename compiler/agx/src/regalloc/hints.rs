@@ -213,7 +213,13 @@ impl Hints {
         (wanted, least)
     }
 
-    /// The registers in which [`Hints::cost`] may be above 0 for a value without favourites.
+    /// Does the value want some register more than others?
+    pub(crate) fn has_wishes(&self, value: Value) -> bool {
+        let web = self.web[value.0 as usize] as usize;
+        self.web_register[web].is_some() || self.memberships[web].is_some()
+    }
+
+    /// The registers in which [`Hints::cost`] may be above 0 for a value without wishes.
     pub(crate) fn against(&self, value: Value) -> RegSet {
         let reserved = self.for_tuples.with(self.for_loops);
         match self.doomed.contains(value) {

@@ -48,12 +48,16 @@ const fn multiples(of: u8) -> RegSet {
     set
 }
 
+/// Where a group of so many registers may begin.
+pub(super) fn bases(shape: Shape, count: u8, file: u8) -> RegSet {
+    let end = (file.min(shape.last + 1) + 1).saturating_sub(count);
+    RegSet::below(end).common(MULTIPLES[usize::from(shape.align) - 1])
+}
+
 impl Windows {
     /// Those that a group may have in a file of so many registers.
     pub(super) fn of(wanted: &Wanted, file: u8) -> Windows {
-        let end = (file.min(wanted.shape.last + 1) + 1).saturating_sub(wanted.count);
-        let possible =
-            RegSet::below(end).common(MULTIPLES[usize::from(wanted.shape.align) - 1]);
+        let possible = bases(wanted.shape, wanted.count, file);
         let favourites = wanted.favourites.common(possible);
         let (mut never, mut taken) = (favourites, RegSet::EMPTY);
         let mut places = wanted.places;
@@ -73,14 +77,6 @@ impl Windows {
             clear: others.without(taken),
             crowded: others.common(taken),
             floor: wanted.floor,
-        }
-    }
-
-    /// The bases of those that nobody has to leave, if none may cost less than others.
-    pub(super) fn equal(&self) -> RegSet {
-        match self.favourites.is_empty() {
-            true => self.clear,
-            false => RegSet::EMPTY,
         }
     }
 
