@@ -153,27 +153,42 @@ fn reads_in_place(state: &State, site: &Site<'_>) -> Option<Reads> {
         if shape.is_exclusive() && !group.is_empty() {
             return None;
         }
-        let mut values = 0;
-        for (place, src) in group.iter().enumerate() {
-            let Some(value) = src.value() else { continue };
+        let mut read = |value: Value| {
             let register = state.loc[value.0 as usize]?;
-            let first = register.checked_sub(place as u8)?;
-            if values > 0 && first != *base {
-                return None;
-            }
-            *base = first;
-            values += 1;
             let here = RegSet::window(register, 1);
             reads.claimed = reads.claimed.with(here);
             if site.ends(value) {
                 reads.ending = reads.ending.with(here);
             }
+            Some(register)
+        };
+        match group {
+            // That is what most are.
+            [src] => match src.value() {
+                Some(value) => *base = read(value)?,
+                None => continue,
+            },
+            _ => {
+                let mut values = 0;
+                for (place, src) in group.iter().enumerate() {
+                    let Some(value) = src.value() else { continue };
+                    let first = read(value)?.checked_sub(place as u8)?;
+                    if values > 0 && first != *base {
+                        return None;
+                    }
+                    *base = first;
+                    values += 1;
+                }
+                if values == 0 {
+                    continue;
+                }
+                if values == group.len() {
+                    reads.tuples.insert(*base);
+                }
+            }
         }
-        if values > 0 && !fits(shape, *base, group.len(), state.file) {
+        if !fits(shape, *base, group.len(), state.file) {
             return None;
-        }
-        if values > 1 && values == group.len() {
-            reads.tuples.insert(*base);
         }
     }
     Some(reads)
