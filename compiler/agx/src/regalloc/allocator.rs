@@ -209,9 +209,12 @@ impl Allocator<'_> {
                 }
             }
         }
-        let live_out = self.liveness.live_out(block).iter();
-        let exit: Result<Map, String> = live_out.map(|v| Ok((v, self.located(v)?))).collect();
-        self.exits[block.index()] = exit?;
+        let live_out = self.liveness.live_out(block);
+        let mut exit = Map::with_capacity(live_out.len());
+        for value in live_out.iter() {
+            exit.push((value, self.located(value)?));
+        }
+        self.exits[block.index()] = exit;
         Ok(BlockData {
             preds: data.preds.clone(),
             phis: Vec::new(),

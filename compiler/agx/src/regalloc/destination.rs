@@ -100,12 +100,11 @@ impl Choice<'_> {
     /// What a window costs, if there are registers for those who have to leave it.
     fn cost(&self, results: &Results, base: u8, crowded: RegSet) -> Option<i32> {
         let mut cost = 0;
-        if !crowded.is_empty() {
-            for other in crowded.iter().filter_map(|r| self.state.at[r as usize]) {
-                cost += eviction(self.live_out.contains(other));
-            }
+        let mut homeless = self.homeless;
+        for other in crowded.iter().filter_map(|r| self.state.at[r as usize]) {
+            cost += eviction(self.live_out.contains(other));
+            homeless += 1;
         }
-        let homeless = self.homeless + crowded.len() as usize;
         if homeless > 0 {
             let window = RegSet::window(base, results.values.len() as u8);
             if (self.state.free.without(window).len() as usize) < homeless {
