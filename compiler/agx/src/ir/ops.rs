@@ -593,7 +593,9 @@ macro_rules! ops {
         )*
 
         /// An instruction.
+        // The tag is a byte of its own: hidden in some operation's fields it would take more steps to read each time.
         #[derive(Debug, Clone, PartialEq)]
+        #[repr(u8)]
         pub enum Instr {
             $($(#[$doc])* $name($name),)*
         }
