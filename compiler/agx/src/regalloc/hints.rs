@@ -160,10 +160,8 @@ impl Hints {
             Some(wanted) if wanted == register => cost -= 2 * MOVE,
             _ => {}
         }
-        let mut mine = false;
         for Membership { tuple: id, place } in self.tuples_of(web) {
             let tuple = &self.tuples[id as usize];
-            mine |= self.reserved[register as usize] == Some(Reservation::Tuple(id));
             match tuple.base {
                 Some(base) => {
                     if base + place == register {
@@ -188,7 +186,9 @@ impl Hints {
         }
         match self.reserved[register as usize] {
             Some(Reservation::Loop { web: other, .. }) if other != web => cost += MOVE / 2,
-            Some(Reservation::Tuple(_)) if !mine => cost += MOVE / 2,
+            Some(Reservation::Tuple(id)) if self.tuples_of(web).all(|m| m.tuple != id) => {
+                cost += MOVE / 2;
+            }
             _ => {}
         }
         if self.held.contains(register) && self.doomed.contains(value) {
