@@ -8,7 +8,7 @@ use super::RegSet;
 use super::allocator::State;
 use super::constraints::{Results, Sharing};
 use super::hints::{Hints, MOVE};
-use super::windows::{Wanted, Windows, bases};
+use super::windows::{Wanted, bases};
 
 /// Which registers an instruction reads.
 #[derive(Debug, Clone, Copy, Default)]
@@ -73,7 +73,7 @@ impl Choice<'_> {
             never,
             taken,
         };
-        Windows::of(&wanted, self.state.file).best(|base| {
+        wanted.best(self.state.file, |base| {
             let window = RegSet::window(base, count);
             if window.meets(never) {
                 return None;

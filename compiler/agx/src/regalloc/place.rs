@@ -27,7 +27,7 @@ use super::destination::{Choice, Reads, eviction};
 use super::ends::Ends;
 use super::hints::{Hints, MOVE};
 use super::parallel_copy::Origin;
-use super::windows::{Wanted, Windows};
+use super::windows::Wanted;
 use super::{Failure, RegSet};
 
 /// Where an instruction finds its operands.
@@ -414,7 +414,7 @@ impl Placer<'_> {
             never,
             taken: self.state.occupied().without(own),
         };
-        Windows::of(&wanted, self.state.file).best(|base| self.window_cost(g, base))
+        wanted.best(self.state.file, |base| self.window_cost(g, base))
     }
 
     fn apply(&mut self, g: usize, base: u8) {

@@ -26,15 +26,6 @@ pub(super) struct Wanted {
     pub(super) taken: RegSet,
 }
 
-/// The windows of a group, by their bases.
-pub(super) struct Windows {
-    favourites: RegSet,
-    /// Those of the others that nobody has to leave.
-    clear: RegSet,
-    crowded: RegSet,
-    floor: i32,
-}
-
 /// Multiples of each alignment, from 1 on.
 const MULTIPLES: [RegSet; 4] = [multiples(1), multiples(2), multiples(3), multiples(4)];
 
@@ -54,14 +45,29 @@ pub(super) fn bases(shape: Shape, count: u8, file: u8) -> RegSet {
     RegSet::below(end).common(MULTIPLES[usize::from(shape.align) - 1])
 }
 
-impl Windows {
-    /// Those that a group may have in a file of so many registers.
-    pub(super) fn of(wanted: &Wanted, file: u8) -> Windows {
-        let possible = bases(wanted.shape, wanted.count, file);
-        let favourites = wanted.favourites.common(possible);
-        let (mut never, mut taken) = (favourites, RegSet::EMPTY);
-        let mut places = wanted.places;
-        let (mut never_here, mut taken_here) = (wanted.never, wanted.taken);
+impl Wanted {
+    /// The base of the best window in a file of so many registers: of that which costs least, of equals the first.
+    /// `cost` gives nothing for a window that is impossible.
+    pub(super) fn best(&self, file: u8, cost: impl Fn(u8) -> Option<i32>) -> Option<u8> {
+        let possible = bases(self.shape, self.count, file);
+        let mut search = Search { best: None, cost };
+        search.among(self.favourites.common(possible), i32::MIN);
+        if !search.is_over(self.floor, 0) {
+            let (never, taken) = self.obstacles();
+            let others = possible.without(self.favourites).without(never);
+            // Those that nobody has to leave come first: most often one of them is as good as can be.
+            search.among(others.without(taken), self.floor);
+            let evicted = self.floor.saturating_add(1 + MOVE);
+            search.among(others.common(taken), evicted);
+        }
+        search.best.map(|(_, base)| base)
+    }
+
+    /// The bases of windows that have one of the registers that none may have, and of those that somebody has to leave.
+    fn obstacles(&self) -> (RegSet, RegSet) {
+        let (mut never, mut taken) = (RegSet::EMPTY, RegSet::EMPTY);
+        let (mut never_here, mut taken_here) = (self.never, self.taken);
+        let mut places = self.places;
         while places != 0 {
             if places & 1 == 1 {
                 never = never.with(never_here);
@@ -71,37 +77,32 @@ impl Windows {
             never_here = never_here.down(1);
             taken_here = taken_here.down(1);
         }
-        let others = possible.without(never);
-        Windows {
-            favourites,
-            clear: others.without(taken),
-            crowded: others.common(taken),
-            floor: wanted.floor,
-        }
+        (never, taken)
+    }
+}
+
+struct Search<C> {
+    /// What the best window so far costs, and its base.
+    best: Option<(i32, u8)>,
+    cost: C,
+}
+
+impl<C: Fn(u8) -> Option<i32>> Search<C> {
+    /// Neither this window nor any behind it is better, if they cost so much at least.
+    fn is_over(&self, least: i32, base: u8) -> bool {
+        self.best.is_some_and(|best| best < (least, base))
     }
 
-    /// The base of the best one: that which costs least, of equals the first. `cost` gives nothing for a window that is
-    /// impossible.
-    pub(super) fn best(&self, cost: impl Fn(u8) -> Option<i32>) -> Option<u8> {
-        let mut best: Option<(i32, u8)> = None;
-        let evicted = self.floor.saturating_add(1 + MOVE);
-        // Those that nobody has to leave come first: most often one of them is as good as can be.
-        for (bases, least) in [
-            (self.favourites, i32::MIN),
-            (self.clear, self.floor),
-            (self.crowded, evicted),
-        ] {
-            for base in bases.iter() {
-                if best.is_some_and(|best| best < (least, base)) {
-                    // Neither this one nor any behind it is better.
-                    break;
-                }
-                if let Some(cost) = cost(base) {
-                    let found = (cost, base);
-                    best = Some(best.map_or(found, |best| best.min(found)));
-                }
+    /// Tries these windows.
+    fn among(&mut self, bases: RegSet, least: i32) {
+        for base in bases.iter() {
+            if self.is_over(least, base) {
+                break;
+            }
+            if let Some(cost) = (self.cost)(base) {
+                let found = (cost, base);
+                self.best = Some(self.best.map_or(found, |best| best.min(found)));
             }
         }
-        best.map(|(_, base)| base)
     }
 }
