@@ -420,7 +420,9 @@ impl Placer<'_> {
     fn apply(&mut self, g: usize, base: u8) {
         let group = &self.groups[g];
         let open: ArrayVec<usize, 4> = (0..group.members.len())
-            .filter(|i| group.members[*i].is_some() && !self.reads.claimed.contains(base + *i as u8))
+            .filter(|i| {
+                group.members[*i].is_some() && !self.reads.claimed.contains(base + *i as u8)
+            })
             .collect();
         let itself: ArrayVec<bool, 4> = (0..group.members.len())
             .map(|i| self.moves_itself(group, i, base))

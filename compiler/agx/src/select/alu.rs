@@ -33,9 +33,9 @@ impl Selector<'_> {
             return self.comparison_value(alu);
         }
         let done = match (alu.def.bits, self.source_bits(alu)) {
-            _ if self.conversion(alu)? => true,
             (16, 16) if is_float(alu.op) => self.half(alu)?,
             (32, 32) if is_float(alu.op) => self.single(alu)?,
+            _ if self.conversion(alu)? => true,
             (64, _) | (_, 64) => self.wide(alu)?,
             _ => self.integer(alu)?,
         };
@@ -78,7 +78,9 @@ impl Selector<'_> {
 
     /// A comparison whose result is kept as 0 or 1. Users that can hold it take the comparison itself.
     fn comparison_value(&mut self, alu: &Alu) -> Result<(), Error> {
-        let cond = self.comparison(alu, true)?.ok_or_else(|| unsupported(alu))?;
+        let cond = self
+            .comparison(alu, true)?
+            .ok_or_else(|| unsupported(alu))?;
         let result = self.select(cond, Src::imm(1), Src::imm(0));
         self.define(&alu.def, [result]);
         Ok(())

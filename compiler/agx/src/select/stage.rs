@@ -8,8 +8,8 @@ use mesa_nir::program::{
     IndexKind, Instr as NirInstr, Intrinsic, IntrinsicOp, StageInfo, Tex, TexOp,
 };
 
-use super::memory::result;
 use super::Selector;
+use super::memory::result;
 use crate::error::Error;
 use crate::ir::{
     COVERAGE_REGISTER, Coverage, DepthStore, Derivative, Export, InterpPos, Iter, IterFlat,
