@@ -216,13 +216,21 @@ fn within_limits(program: &Program, pointers: &[Pointer]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Spills and allocates registers.
+/// Allocates registers, and spills before if there are too few.
 fn assign_registers(
     function: &Function,
     liveness: &Liveness,
     listing: &mut Option<&mut Listing>,
 ) -> Result<Function, Error> {
-    let pressure = spill::pressure_with(function, liveness, SPILL_LIMITS[0]);
+    // Most functions fit, and when few registers are taken there is no need to ask how many it would take.
+    let whole = regalloc::run_with(function, liveness, regalloc::FILE as u8);
+    let pressure = match &whole {
+        Ok(allocated) => {
+            spill::pressure_with(function, liveness, allocated.registers, SPILL_LIMITS[0])
+        }
+        Err(_) => spill::pressure(function),
+    };
+    let mut whole = Some(whole.map(|allocated| allocated.function));
     let mut limits = SPILL_LIMITS.into_iter().peekable();
     while let Some(limit) = limits.next() {
         let done = if pressure > limit {
@@ -231,9 +239,11 @@ fn assign_registers(
             check(&attempt, "spilling")?;
             list(&attempt, listing);
             regalloc::run(&attempt)
-        } else {
+        } else if let Some(whole) = whole.take() {
             list(function, listing);
-            regalloc::run_with(function, liveness, regalloc::FILE as u8)
+            whole
+        } else {
+            continue;
         };
         match done {
             Ok(function) => return Ok(function),

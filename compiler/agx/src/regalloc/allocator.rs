@@ -12,7 +12,7 @@ use super::hints::{Hints, MOVE};
 use super::parallel_copy::{LAST_LITERAL, Origin, sequentialise};
 use super::place::{Held, Placement, Site, place};
 use super::waiting::Waiting;
-use super::{FILE, Failure, RegSet};
+use super::{Allocated, FILE, Failure, RegSet};
 
 /// Where values lie at one point of the program.
 #[derive(Debug, Clone)]
@@ -27,6 +27,8 @@ pub(crate) struct State {
     pub(crate) file: u8,
     /// All of them.
     all: RegSet,
+    /// Those that something has been put in.
+    used: RegSet,
 }
 
 impl State {
@@ -37,6 +39,7 @@ impl State {
             free: RegSet::below(file),
             file,
             all: RegSet::below(file),
+            used: RegSet::EMPTY,
         }
     }
 
@@ -45,6 +48,7 @@ impl State {
         self.loc[value.0 as usize] = Some(register);
         self.at[register as usize] = Some(value);
         self.free.remove(register);
+        self.used.insert(register);
     }
 
     /// The value lies nowhere.
@@ -100,7 +104,7 @@ pub(crate) fn allocate(
     function: &Function,
     liveness: &Liveness,
     file: u8,
-) -> Result<Function, Failure> {
+) -> Result<Allocated, Failure> {
     let dominators = Dominators::of(function);
     let reachable: Vec<bool> = function
         .block_ids()
@@ -130,9 +134,12 @@ pub(crate) fn allocate(
     for block in function.block_ids() {
         this.edges(block)?;
     }
-    Ok(Function {
-        blocks: this.out,
-        ..*function
+    Ok(Allocated {
+        registers: this.state.used.len(),
+        function: Function {
+            blocks: this.out,
+            ..*function
+        },
     })
 }
 

@@ -10,8 +10,8 @@
 //! [`allocator`] walks the blocks in program order, which is a dominance order and that of the machine code, and keeps
 //! for each live value the register that it lies in *now*. Where an instruction wants registers that are not so, values
 //! are moved just before it, all at once ([`parallel_copy`]), and stay where they were moved to. [`place`] decides
-//! which ones: it tries all windows of a group and takes the cheapest, counting moves. As copies can permute the whole
-//! file without a spare register, a window is always found while the pressure fits.
+//! which ones, and [`destination`] where results go: of all [`windows`] of a group the cheapest is taken, counting moves.
+//! As copies can permute the whole file without a spare register, a window is always found while the pressure fits.
 //!
 //! Where control flow joins, the register of each value is taken from one of the predecessors already seen, and copies
 //! at the end of the other predecessors, the back edges of loops among them, bring the values there; phis are
@@ -64,7 +64,16 @@ pub fn run(function: &Function) -> Result<Function, Failure> {
 
 /// The same with a smaller register file.
 pub(crate) fn run_in(function: &Function, file: u8) -> Result<Function, Failure> {
-    run_with(function, &Liveness::of(function), file)
+    let allocated = run_with(function, &Liveness::of(function), file)?;
+    Ok(allocated.function)
+}
+
+/// What allocation gives.
+pub(crate) struct Allocated {
+    /// On registers.
+    pub(crate) function: Function,
+    /// In how many registers something lies at any time: at no point are more values live.
+    pub(crate) registers: u32,
 }
 
 /// The same with the function's liveness known.
@@ -72,10 +81,11 @@ pub(crate) fn run_with(
     function: &Function,
     liveness: &Liveness,
     file: u8,
-) -> Result<Function, Failure> {
+) -> Result<Allocated, Failure> {
     let after = allocator::allocate(function, liveness, file)?;
     if cfg!(debug_assertions) {
-        validate(function, &after).map_err(|e| {
+        validate(function, &after.function).map_err(|e| {
+            let after = &after.function;
             Failure::Broken(format!(
                 "register allocation is wrong: {e}\n{function}\n{after}"
             ))

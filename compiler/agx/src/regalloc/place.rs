@@ -3,9 +3,8 @@
 //!
 //! Most often all sources lie well, and nothing has to move. If not, those groups that do are left alone, and for each of
 //! the others the window that takes the fewest moves wins: members move in, what lies there and is none of them moves
-//! out. Then the destinations are given
-//! their window in the same way, and what had to move out finds new homes. Everything that moves does so at once before
-//! the instruction.
+//! out. Then the destinations are given their window in the same way, and what had to move out finds new homes.
+//! Everything that moves does so at once before the instruction.
 //!
 //! A member moves for good, so that a later use finds it there, unless somebody else still needs its value: then the
 //! window gets a copy that ends with the instruction. That is so for values that the instruction destroys, or reads and

@@ -34,41 +34,6 @@ fn of_block(function: &Function, liveness: &Liveness, block: Block) -> u32 {
     worst
 }
 
-/// The most values that are live at one point of a block, or a number up to `enough` that they do not exceed.
-pub(super) fn live_at_once(
-    function: &Function,
-    liveness: &Liveness,
-    block: Block,
-    enough: u32,
-) -> u32 {
-    let data = &function.blocks[block.index()];
-    // As if all that comes in and all that is made were live together.
-    let mut most = (liveness.live_in(block).len() + data.phis.len()) as u32;
-    for instr in &data.instrs {
-        if most > enough {
-            break;
-        }
-        most += instr.flat_dsts().len() as u32;
-    }
-    if most <= enough {
-        return most;
-    }
-    let mut live: ValueSet = liveness.live_out(block).clone();
-    if let End::If { cond, .. } = &data.end {
-        for value in cond.srcs().iter().filter_map(Src::value) {
-            live.insert(value);
-        }
-    }
-    let mut count = live.len() as u32;
-    most = count;
-    for instr in data.instrs.iter().rev() {
-        instr.for_each_dst_value(|value| count -= u32::from(live.remove(value)));
-        instr.for_each_src_value(|value| count += u32::from(live.insert(value)));
-        most = most.max(count);
-    }
-    most.max(count + data.phis.len() as u32)
-}
-
 /// How many registers are needed at each instruction of a block, from the last one to the first, and behind (`None`).
 pub(crate) fn for_each_place(
     function: &Function,
