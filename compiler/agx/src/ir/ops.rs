@@ -607,6 +607,18 @@ macro_rules! ops {
                 match self { $(Instr::$name(_) => $text,)* }
             }
 
+            /// Each destination group.
+            #[allow(unused_variables)]
+            pub fn for_each_dst(&self, mut f: impl FnMut(&[Dst], Shape)) {
+                match self { $(Instr::$name(op) => { $(f(op.$dst.members(), Shape::$dshape);)* })* }
+            }
+
+            /// Each source group.
+            #[allow(unused_variables)]
+            pub fn for_each_src(&self, mut f: impl FnMut(&[Src], Shape)) {
+                match self { $(Instr::$name(op) => { $(f(op.$src.members(), Shape::$sshape);)* })* }
+            }
+
             /// The destination groups.
             #[must_use]
             pub fn dsts(&self) -> Groups<&[Dst]> {
@@ -1007,22 +1019,8 @@ impl Instr {
     }
 
     /// Each destination group.
-    pub fn for_each_dst(&self, mut f: impl FnMut(&[Dst], Shape)) {
-        for (group, shape) in &self.dsts() {
-            f(group, *shape);
-        }
-    }
-
-    /// Each destination group.
     pub fn for_each_dst_mut(&mut self, mut f: impl FnMut(&mut [Dst], Shape)) {
         for (group, shape) in &mut self.dsts_mut() {
-            f(group, *shape);
-        }
-    }
-
-    /// Each source group.
-    pub fn for_each_src(&self, mut f: impl FnMut(&[Src], Shape)) {
-        for (group, shape) in &self.srcs() {
             f(group, *shape);
         }
     }
