@@ -619,22 +619,28 @@ macro_rules! ops {
                 match self { $(Instr::$name(op) => { $(f(op.$src.members(), Shape::$sshape);)* })* }
             }
 
-            /// The destination groups.
-            #[must_use]
-            pub fn dsts(&self) -> Groups<&[Dst]> {
-                match self { $(Instr::$name(op) => groups![op, members, $($dst $dshape)*],)* }
+            /// Each destination group.
+            #[allow(unused_variables)]
+            pub fn for_each_dst_mut(&mut self, mut f: impl FnMut(&mut [Dst], Shape)) {
+                match self { $(Instr::$name(op) => { $(f(op.$dst.members_mut(), Shape::$dshape);)* })* }
             }
 
-            /// The destination groups.
+            /// Each source group.
+            #[allow(unused_variables)]
+            pub fn for_each_src_mut(&mut self, mut f: impl FnMut(&mut [Src], Shape)) {
+                match self { $(Instr::$name(op) => { $(f(op.$src.members_mut(), Shape::$sshape);)* })* }
+            }
+
+            /// The source groups, for who wants to stop among them or does much with each.
             #[must_use]
-            pub fn dsts_mut(&mut self) -> Groups<&mut [Dst]> {
-                match self { $(Instr::$name(op) => groups![op, members_mut, $($dst $dshape)*],)* }
+            pub fn srcs(&self) -> Groups<&[Src]> {
+                match self { $(Instr::$name(op) => groups![op, members, $($src $sshape)*],)* }
             }
 
             /// The source groups.
             #[must_use]
-            pub fn srcs(&self) -> Groups<&[Src]> {
-                match self { $(Instr::$name(op) => groups![op, members, $($src $sshape)*],)* }
+            pub fn srcs_mut(&mut self) -> Groups<&mut [Src]> {
+                match self { $(Instr::$name(op) => groups![op, members_mut, $($src $sshape)*],)* }
             }
 
             /// Every destination, in order.
@@ -647,12 +653,6 @@ macro_rules! ops {
             #[must_use]
             pub fn flat_srcs(&self) -> ArrayVec<&Src, 8> {
                 match self { $(Instr::$name(op) => flat![op, $($src)*],)* }
-            }
-
-            /// The source groups.
-            #[must_use]
-            pub fn srcs_mut(&mut self) -> Groups<&mut [Src]> {
-                match self { $(Instr::$name(op) => groups![op, members_mut, $($src $sshape)*],)* }
             }
 
             fn fmt_attrs(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -1015,20 +1015,6 @@ impl Instr {
             Instr::SysReg(op) => op.number != COVERAGE_REGISTER,
             Instr::Mov(op) => matches!(op.src.from, Ref::Uniform(_)),
             _ => false,
-        }
-    }
-
-    /// Each destination group.
-    pub fn for_each_dst_mut(&mut self, mut f: impl FnMut(&mut [Dst], Shape)) {
-        for (group, shape) in &mut self.dsts_mut() {
-            f(group, *shape);
-        }
-    }
-
-    /// Each source group.
-    pub fn for_each_src_mut(&mut self, mut f: impl FnMut(&mut [Src], Shape)) {
-        for (group, shape) in &mut self.srcs_mut() {
-            f(group, *shape);
         }
     }
 
