@@ -165,13 +165,13 @@ pub(crate) fn assemble(
     opt::factor_rotates(&mut function);
     opt::eliminate_dead_code(&mut function);
     check(&function, "dead-code elimination")?;
+    // Nothing is dead behind it: it takes no use away, and what it makes is read.
     legalize::legalize(&mut function);
-    opt::eliminate_dead_code(&mut function);
     check(&function, "legalisation")?;
     let liveness = opt::schedule(&mut function);
     check(&function, "scheduling")?;
     select::texture::mark_last_reads(&mut function);
-    let function = assign_registers(&function, liveness, listing)?;
+    let function = assign_registers(&function, &liveness, listing)?;
     if let Some(listing) = listing {
         listing.registers = function.to_string();
     }
@@ -216,32 +216,37 @@ fn within_limits(program: &Program, pointers: &[Pointer]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Spills and allocates registers.
+/// Allocates registers, and spills before if there are too few.
 fn assign_registers(
     function: &Function,
-    liveness: Liveness,
+    liveness: &Liveness,
     listing: &mut Option<&mut Listing>,
 ) -> Result<Function, Error> {
-    let pressure = spill::pressure_with(function, &liveness, SPILL_LIMITS[0]);
-    // Until something is spilled.
-    let mut liveness = Some(liveness);
+    // Most functions fit, and when few registers are taken there is no need to ask how many it would take.
+    let whole = regalloc::run_with(function, liveness, regalloc::FILE as u8);
+    let pressure = match &whole {
+        Ok(allocated) => {
+            spill::pressure_with(function, liveness, allocated.registers, SPILL_LIMITS[0])
+        }
+        Err(_) => spill::pressure(function),
+    };
+    let mut whole = Some(whole.map(|allocated| allocated.function));
     let mut limits = SPILL_LIMITS.into_iter().peekable();
     while let Some(limit) = limits.next() {
-        let mut attempt = function.clone();
-        if pressure > limit {
+        let done = if pressure > limit {
+            let mut attempt = function.clone();
             spill::run(&mut attempt, limit).map_err(Error::Limit)?;
             check(&attempt, "spilling")?;
-            liveness = None;
-        }
-        if let Some(listing) = listing {
-            listing.ssa = attempt.to_string();
-        }
-        let done = match liveness.take() {
-            Some(liveness) => regalloc::run_with(&mut attempt, liveness, regalloc::FILE as u8),
-            None => regalloc::run(&mut attempt),
+            list(&attempt, listing);
+            regalloc::run(&attempt)
+        } else if let Some(whole) = whole.take() {
+            list(function, listing);
+            whole
+        } else {
+            continue;
         };
         match done {
-            Ok(()) => return Ok(attempt),
+            Ok(function) => return Ok(function),
             Err(regalloc::Failure::Room(_)) if limits.peek().is_some() => {}
             Err(failure) => {
                 return Err(Error::Internal {
@@ -252,6 +257,13 @@ fn assign_registers(
         }
     }
     Err(Error::Limit("no limit for spilling is left".into()))
+}
+
+/// Keeps the text of what registers are allocated for.
+fn list(function: &Function, listing: &mut Option<&mut Listing>) {
+    if let Some(listing) = listing {
+        listing.ssa = function.to_string();
+    }
 }
 
 /// Bytes of a scratch frame of so many words.

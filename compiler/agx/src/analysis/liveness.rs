@@ -31,13 +31,20 @@ impl ValueSet {
 
     /// Adds it; true if it was not there.
     pub fn insert(&mut self, value: Value) -> bool {
-        let (word, bit) = (value.0 as usize / 64, 1 << (value.0 % 64));
-        if word >= self.words.len() {
-            self.words.resize(word + 1, 0);
+        let (index, bit) = (value.0 as usize / 64, 1 << (value.0 % 64));
+        if index >= self.words.len() {
+            self.grow(index + 1);
         }
-        let new = self.words[word] & bit == 0;
-        self.words[word] |= bit;
+        let word = &mut self.words[index];
+        let new = *word & bit == 0;
+        *word |= bit;
         new
+    }
+
+    /// Sets seldom get values that were made after them.
+    #[cold]
+    fn grow(&mut self, words: usize) {
+        self.words.resize(words, 0);
     }
 
     /// Takes it out; true if it was there.
@@ -175,23 +182,24 @@ impl Liveness {
 /// What a block needs from before for itself, and what it defines.
 fn transfer(data: &BlockData, empty: &ValueSet) -> (ValueSet, ValueSet) {
     let (mut needed, mut defined) = (empty.clone(), empty.clone());
-    if let End::If { cond, .. } = &data.end {
-        for value in cond.srcs().iter().filter_map(|s| s.value()) {
+    let mut need = |value: Value, defined: &ValueSet| {
+        if !defined.contains(value) {
             needed.insert(value);
         }
+    };
+    for phi in &data.phis {
+        defined.insert(phi.dst);
     }
-    for instr in data.instrs.iter().rev() {
+    for instr in &data.instrs {
+        instr.for_each_src_value(|value| need(value, &defined));
         instr.for_each_dst_value(|value| {
-            needed.remove(value);
             defined.insert(value);
         });
-        instr.for_each_src_value(|value| {
-            needed.insert(value);
-        });
     }
-    for phi in &data.phis {
-        needed.remove(phi.dst);
-        defined.insert(phi.dst);
+    if let End::If { cond, .. } = &data.end {
+        for value in cond.srcs().iter().filter_map(|s| s.value()) {
+            need(value, &defined);
+        }
     }
     (needed, defined)
 }

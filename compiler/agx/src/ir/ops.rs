@@ -9,7 +9,7 @@ use std::fmt;
 
 use arrayvec::ArrayVec;
 
-use super::{Dst, Ref, Src};
+use super::{Dst, Ref, Src, Value};
 
 /// Which registers a group may take, and what happens to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +62,12 @@ impl Shape {
         tied: true,
         ..Shape::LOW
     };
+
+    /// Nobody else may read or keep these registers: they hold something else behind the instruction.
+    #[must_use]
+    pub const fn is_exclusive(&self) -> bool {
+        self.destroyed || self.tied
+    }
 }
 
 /// One or more operands that lie in consecutive registers.
@@ -528,6 +534,37 @@ pub struct TileBlock {
     pub params: u8,
 }
 
+/// Operand groups of an instruction, each with its shape.
+pub type Groups<T> = ArrayVec<(T, Shape), 4>;
+
+/// The groups in fields of an operation.
+macro_rules! groups {
+    ($op:ident, $members:ident, ) => {{
+        let _ = $op;
+        Groups::new()
+    }};
+    ($op:ident, $members:ident, $($field:ident $shape:ident)+) => {{
+        let mut groups = Groups::new();
+        $(groups.push(($op.$field.$members(), Shape::$shape));)+
+        groups
+    }};
+}
+
+/// The operands in fields of an operation, one after the other.
+macro_rules! flat {
+    ($op:ident, ) => {{
+        let _ = $op;
+        ArrayVec::new()
+    }};
+    ($op:ident, $($field:ident)+) => {{
+        let mut operands = ArrayVec::new();
+        $(for operand in $op.$field.members() {
+            operands.push(operand);
+        })+
+        operands
+    }};
+}
+
 /// Define the operations: `Name "mnemonic" { dsts { field: Type = Shape } srcs { .. } attrs { field: Type } }`.
 macro_rules! ops {
     ($(
@@ -556,7 +593,9 @@ macro_rules! ops {
         )*
 
         /// An instruction.
+        // The tag is a byte of its own: hidden in some operation's fields it would take more steps to read each time.
         #[derive(Debug, Clone, PartialEq)]
+        #[repr(u8)]
         pub enum Instr {
             $($(#[$doc])* $name($name),)*
         }
@@ -574,6 +613,12 @@ macro_rules! ops {
                 match self { $(Instr::$name(op) => { $(f(op.$dst.members(), Shape::$dshape);)* })* }
             }
 
+            /// Each source group.
+            #[allow(unused_variables)]
+            pub fn for_each_src(&self, mut f: impl FnMut(&[Src], Shape)) {
+                match self { $(Instr::$name(op) => { $(f(op.$src.members(), Shape::$sshape);)* })* }
+            }
+
             /// Each destination group.
             #[allow(unused_variables)]
             pub fn for_each_dst_mut(&mut self, mut f: impl FnMut(&mut [Dst], Shape)) {
@@ -582,14 +627,32 @@ macro_rules! ops {
 
             /// Each source group.
             #[allow(unused_variables)]
-            pub fn for_each_src(&self, mut f: impl FnMut(&[Src], Shape)) {
-                match self { $(Instr::$name(op) => { $(f(op.$src.members(), Shape::$sshape);)* })* }
-            }
-
-            /// Each source group.
-            #[allow(unused_variables)]
             pub fn for_each_src_mut(&mut self, mut f: impl FnMut(&mut [Src], Shape)) {
                 match self { $(Instr::$name(op) => { $(f(op.$src.members_mut(), Shape::$sshape);)* })* }
+            }
+
+            /// The source groups, for who wants to stop among them or does much with each.
+            #[must_use]
+            pub fn srcs(&self) -> Groups<&[Src]> {
+                match self { $(Instr::$name(op) => groups![op, members, $($src $sshape)*],)* }
+            }
+
+            /// The source groups.
+            #[must_use]
+            pub fn srcs_mut(&mut self) -> Groups<&mut [Src]> {
+                match self { $(Instr::$name(op) => groups![op, members_mut, $($src $sshape)*],)* }
+            }
+
+            /// Every destination, in order.
+            #[must_use]
+            pub fn flat_dsts(&self) -> ArrayVec<&Dst, 4> {
+                match self { $(Instr::$name(op) => flat![op, $($dst)*],)* }
+            }
+
+            /// Every source, in order.
+            #[must_use]
+            pub fn flat_srcs(&self) -> ArrayVec<&Src, 8> {
+                match self { $(Instr::$name(op) => flat![op, $($src)*],)* }
             }
 
             fn fmt_attrs(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -955,14 +1018,22 @@ impl Instr {
         }
     }
 
-    /// Every destination, in order.
-    pub fn for_each_dst_value(&self, mut f: impl FnMut(super::Value)) {
-        self.for_each_dst(|group, _| group.iter().filter_map(Dst::value).for_each(&mut f));
+    /// Every destination value, in order.
+    pub fn for_each_dst_value(&self, mut f: impl FnMut(Value)) {
+        for dst in &self.flat_dsts() {
+            if let Dst::Value(value) = dst {
+                f(*value);
+            }
+        }
     }
 
     /// Every source value, in order.
-    pub fn for_each_src_value(&self, mut f: impl FnMut(super::Value)) {
-        self.for_each_src(|group, _| group.iter().filter_map(Src::value).for_each(&mut f));
+    pub fn for_each_src_value(&self, mut f: impl FnMut(Value)) {
+        for src in &self.flat_srcs() {
+            if let Ref::Value(value) = src.from {
+                f(value);
+            }
+        }
     }
 }
 

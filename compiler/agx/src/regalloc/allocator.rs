@@ -6,11 +6,13 @@ use arrayvec::ArrayVec;
 use crate::analysis::{Dominators, Liveness, ValueSet};
 use crate::ir::{Block, BlockData, Closes, Dst, End, Function, Instr, Phi, Ref, Src, Value};
 
+use super::constraints::results;
+use super::ends::Ends;
 use super::hints::{Hints, MOVE};
 use super::parallel_copy::{LAST_LITERAL, Origin, sequentialise};
-use super::place::{Held, Placement, place};
+use super::place::{Held, Placement, Site, place};
 use super::waiting::Waiting;
-use super::{FILE, Failure, RegSet};
+use super::{Allocated, FILE, Failure, RegSet};
 
 /// Where values lie at one point of the program.
 #[derive(Debug, Clone)]
@@ -23,6 +25,10 @@ pub(crate) struct State {
     pub(crate) free: RegSet,
     /// How many registers there are.
     pub(crate) file: u8,
+    /// All of them.
+    all: RegSet,
+    /// Those that something has been put in.
+    used: RegSet,
 }
 
 impl State {
@@ -32,6 +38,8 @@ impl State {
             at: [None; FILE],
             free: RegSet::below(file),
             file,
+            all: RegSet::below(file),
+            used: RegSet::EMPTY,
         }
     }
 
@@ -40,6 +48,7 @@ impl State {
         self.loc[value.0 as usize] = Some(register);
         self.at[register as usize] = Some(value);
         self.free.remove(register);
+        self.used.insert(register);
     }
 
     /// The value lies nowhere.
@@ -50,12 +59,19 @@ impl State {
         }
     }
 
-    fn clear(&mut self) {
-        for register in 0..self.file {
-            if let Some(value) = self.at[register as usize] {
-                self.remove(value);
+    /// The values in these registers lie nowhere.
+    fn end(&mut self, registers: RegSet) {
+        for register in registers.iter() {
+            if let Some(value) = self.at[register as usize].take() {
+                self.loc[value.0 as usize] = None;
             }
         }
+        self.free = self.free.with(registers);
+    }
+
+    /// Registers that hold something.
+    pub(crate) fn occupied(&self) -> RegSet {
+        self.all.without(self.free)
     }
 }
 
@@ -69,23 +85,26 @@ fn lookup(map: &Map, value: Value) -> Option<u8> {
 }
 
 struct Allocator<'f> {
-    function: &'f mut Function,
-    liveness: Liveness,
+    function: &'f Function,
+    liveness: &'f Liveness,
     reachable: Vec<bool>,
     hints: Hints,
+    ends: Ends,
     state: State,
     /// Registers of live-in values and phis.
     entries: Vec<Map>,
     exits: Vec<Map>,
     waiting: Waiting,
+    /// What has been allocated.
+    out: Vec<BlockData>,
 }
 
 /// See [`super::run`].
 pub(crate) fn allocate(
-    function: &mut Function,
-    liveness: Liveness,
+    function: &Function,
+    liveness: &Liveness,
     file: u8,
-) -> Result<(), Failure> {
+) -> Result<Allocated, Failure> {
     let dominators = Dominators::of(function);
     let reachable: Vec<bool> = function
         .block_ids()
@@ -93,7 +112,8 @@ pub(crate) fn allocate(
         .collect();
     let count = function.blocks.len();
     let mut this = Allocator {
-        hints: Hints::of(function, &liveness),
+        hints: Hints::of(function, liveness),
+        ends: Ends::new(function.num_values),
         state: State::new(function.num_values, file.min(FILE as u8)),
         liveness,
         reachable,
@@ -101,45 +121,46 @@ pub(crate) fn allocate(
         exits: vec![Map::new(); count],
         waiting: Waiting::new(count),
         function,
+        out: Vec::with_capacity(count),
     };
-    for block in this.function.block_ids() {
-        if this.reachable[block.index()] {
-            this.block(block)?;
-        } else {
-            this.strip(block);
-        }
+    for block in function.block_ids() {
+        let allocated = match this.reachable[block.index()] {
+            true => this.block(block)?,
+            false => this.strip(block),
+        };
+        this.out.push(allocated);
         this.pass(block);
     }
-    for block in this.function.block_ids() {
+    for block in function.block_ids() {
         this.edges(block)?;
     }
-    for block in &mut this.function.blocks {
-        block.phis.clear();
-    }
-    Ok(())
-}
-
-/// What ends at an instruction.
-#[derive(Debug, Default)]
-struct Ends {
-    /// Sources that nobody reads afterwards.
-    dying: ArrayVec<Value, 16>,
-    /// Results that nobody reads.
-    unread: ArrayVec<Value, 4>,
+    Ok(Allocated {
+        registers: this.state.used.len(),
+        function: Function {
+            blocks: this.out,
+            ..*function
+        },
+    })
 }
 
 impl Allocator<'_> {
     /// Nothing gets into this block: the machine passes it without active lanes.
-    fn strip(&mut self, block: Block) {
-        let data = &mut self.function.blocks[block.index()];
-        data.phis.clear();
-        data.instrs.clear();
-        if let End::If { cond, .. } = &mut data.end {
+    fn strip(&self, block: Block) -> BlockData {
+        let data = &self.function.blocks[block.index()];
+        let mut end = data.end.clone();
+        if let End::If { cond, .. } = &mut end {
             for src in cond.srcs_mut() {
                 if src.value().is_some() {
                     *src = Src::new(Ref::Reg(0));
                 }
             }
+        }
+        BlockData {
+            preds: data.preds.clone(),
+            phis: Vec::new(),
+            instrs: Vec::new(),
+            end,
+            loop_depth: data.loop_depth,
         }
     }
 
@@ -174,21 +195,20 @@ impl Allocator<'_> {
         }
     }
 
-    fn block(&mut self, block: Block) -> Result<(), Failure> {
-        let data = &mut self.function.blocks[block.index()];
-        let phis = std::mem::take(&mut data.phis);
-        let instrs = std::mem::take(&mut data.instrs);
-        let mut end = data.end.clone();
-        let (ends, live) = self.ends(block, &instrs, &end);
+    fn block(&mut self, block: Block) -> Result<BlockData, Failure> {
+        let data = &self.function.blocks[block.index()];
+        self.ends.enter(data);
         self.hints.enter(block.0);
-        let Held { firm, loose } = self.waiting.held();
-        self.hints.hold(firm.with(loose));
-        self.enter(block, &phis, &live)?;
-        let mut out = Vec::with_capacity(instrs.len() + instrs.len() / 8);
-        for (i, (instr, ends)) in instrs.into_iter().zip(ends).enumerate() {
-            self.instr(block, instr, &ends, &mut out)?;
+        let held = self.waiting.held();
+        self.hints.hold(held.firm.with(held.loose));
+        self.enter(block, &data.phis)?;
+        let mut out = Vec::with_capacity(data.instrs.len() + data.instrs.len() / 8);
+        for (i, instr) in data.instrs.iter().enumerate() {
+            self.ends.step();
+            self.instr(block, instr, held, &mut out)?;
             self.hints.reached(block.0, i as u32);
         }
+        let mut end = data.end.clone();
         if let End::If { cond, .. } = &mut end {
             for src in cond.srcs_mut() {
                 if let Ref::Value(value) = src.from {
@@ -197,44 +217,18 @@ impl Allocator<'_> {
             }
         }
         let live_out = self.liveness.live_out(block);
-        let exit: Result<Map, String> =
-            live_out.iter().map(|v| Ok((v, self.located(v)?))).collect();
-        self.exits[block.index()] = exit?;
-        let data = &mut self.function.blocks[block.index()];
-        data.phis = phis;
-        data.instrs = out;
-        data.end = end;
-        Ok(())
-    }
-
-    /// What ends where in a block, and what is live before its first instruction.
-    fn ends(&self, block: Block, instrs: &[Instr], end: &End) -> (Vec<Ends>, ValueSet) {
-        let mut live = self.liveness.live_out(block).clone();
-        if let End::If { cond, .. } = end {
-            for value in cond.srcs().iter().filter_map(Src::value) {
-                live.insert(value);
-            }
+        let mut exit = Map::with_capacity(live_out.len());
+        for value in live_out.iter() {
+            exit.push((value, self.located(value)?));
         }
-        let mut ends: Vec<Ends> = instrs
-            .iter()
-            .rev()
-            .map(|instr| {
-                let mut here = Ends::default();
-                instr.for_each_dst_value(|value| {
-                    if !live.remove(value) {
-                        here.unread.push(value);
-                    }
-                });
-                instr.for_each_src_value(|value| {
-                    if live.insert(value) {
-                        here.dying.push(value);
-                    }
-                });
-                here
-            })
-            .collect();
-        ends.reverse();
-        (ends, live)
+        self.exits[block.index()] = exit;
+        Ok(BlockData {
+            preds: data.preds.clone(),
+            phis: Vec::new(),
+            instrs: out,
+            end,
+            loop_depth: data.loop_depth,
+        })
     }
 
     fn located(&self, value: Value) -> Result<u8, String> {
@@ -244,23 +238,27 @@ impl Allocator<'_> {
     fn instr(
         &mut self,
         block: Block,
-        mut instr: Instr,
-        ends: &Ends,
+        instr: &Instr,
+        held: Held,
         out: &mut Vec<Instr>,
     ) -> Result<(), Failure> {
         let before = self.state.free;
+        let results = results(instr);
+        let live_out = self.liveness.live_out(block);
+        let site = Site {
+            hints: &self.hints,
+            instr,
+            results: &results,
+            ends: &self.ends,
+            live_out,
+            held,
+        };
         let Placement {
             copies,
             sources,
-            destinations,
-        } = place(
-            &mut self.state,
-            &self.hints,
-            &instr,
-            &ends.dying,
-            self.liveness.live_out(block),
-            self.waiting.held(),
-        )?;
+            ending,
+            destination,
+        } = place(&mut self.state, &site)?;
         if !copies.is_empty() {
             let mut spare = before;
             for (to, _) in &copies {
@@ -268,42 +266,39 @@ impl Allocator<'_> {
             }
             sequentialise(&copies, spare.iter().next(), out);
         }
-        let mut g = 0;
-        instr.for_each_src_mut(|group, _| {
-            for (src, register) in group.iter_mut().zip(&sources[g]) {
+        let mut instr = instr.clone();
+        let mut destroyed = RegSet::EMPTY;
+        for (g, (group, shape)) in instr.srcs_mut().iter_mut().enumerate() {
+            for (i, src) in group.iter_mut().enumerate() {
                 if src.value().is_some() {
-                    src.from = Ref::Reg(*register);
+                    let register = sources[g] + i as u8;
+                    src.from = Ref::Reg(register);
+                    if shape.destroyed {
+                        destroyed.insert(register);
+                    }
                 }
             }
-            g += 1;
-        });
-        instr.for_each_src(|group, shape| {
-            if shape.destroyed {
-                let registers = group.iter().filter_map(Src::reg).collect();
-                self.waiting.destroyed(block, registers);
-            }
-        });
-        for value in &ends.dying {
-            self.state.remove(*value);
         }
-        let mut registers = destinations.iter();
-        let mut placed = ArrayVec::<(Value, u8), 4>::new();
+        if !destroyed.is_empty() {
+            self.waiting.destroyed(block, destroyed);
+        }
+        self.state.end(ending);
+        for (i, value) in results.values.iter().enumerate() {
+            self.state.put(*value, destination + i as u8);
+        }
         instr.for_each_dst_mut(|group, _| {
-            for dst in group {
-                if let (Dst::Value(value), Some(register)) = (*dst, registers.next()) {
-                    placed.push((value, *register));
-                    *dst = Dst::Reg(*register);
-                }
+            for (i, dst) in group.iter_mut().enumerate() {
+                *dst = Dst::Reg(destination + i as u8);
             }
         });
-        for (value, register) in &placed {
-            self.state.put(*value, *register);
+        for (i, value) in results.values.iter().enumerate() {
+            let register = destination + i as u8;
+            self.hints.placed(*value, register, &self.state.free);
         }
-        for (value, register) in &placed {
-            self.hints.placed(*value, *register, &self.state.free);
-        }
-        for value in &ends.unread {
-            self.state.remove(*value);
+        for value in &results.values {
+            if !self.ends.is_read_later(*value) && !live_out.contains(*value) {
+                self.state.remove(*value);
+            }
         }
         let nothing = match &instr {
             Instr::Mov(op) => op.src.reg() == op.dst.reg() && !op.src.is_modified(),
@@ -316,8 +311,8 @@ impl Allocator<'_> {
     }
 
     /// Decides where values lie at the beginning of a block.
-    fn enter(&mut self, block: Block, phis: &[Phi], live: &ValueSet) -> Result<(), Failure> {
-        self.state.clear();
+    fn enter(&mut self, block: Block, phis: &[Phi]) -> Result<(), Failure> {
+        self.state.end(self.state.occupied());
         let preds = &self.function.blocks[block.index()].preds;
         let seen: Vec<(usize, Block)> = preds
             .iter()
@@ -350,7 +345,11 @@ impl Allocator<'_> {
             })?;
             self.state.put(value, home);
         }
-        for phi in phis.iter().filter(|p| live.contains(p.dst)) {
+        let live_out = self.liveness.live_out(block);
+        for phi in phis {
+            if !self.ends.is_read_later(phi.dst) && !live_out.contains(phi.dst) {
+                continue;
+            }
             let register = self.phi_register(phi, &seen, lost)?;
             self.state.put(phi.dst, register);
             self.hints.placed(phi.dst, register, &self.state.free);
@@ -358,7 +357,9 @@ impl Allocator<'_> {
                 self.hints.carried(phi.dst, register, last.0);
             }
         }
-        let mut entry: Map = (0..self.state.file)
+        let occupied = self.state.occupied();
+        let mut entry: Map = occupied
+            .iter()
             .filter_map(|r| Some((self.state.at[r as usize]?, r)))
             .collect();
         entry.sort_unstable();
@@ -438,7 +439,6 @@ impl Allocator<'_> {
             return Ok(());
         }
         let BlockData { preds, phis, .. } = &self.function.blocks[block.index()];
-        let (preds, phis) = (preds.clone(), phis.clone());
         for (edge, pred) in preds
             .iter()
             .enumerate()
@@ -476,12 +476,12 @@ impl Allocator<'_> {
             }
             let alone = self.function.successors(*pred).count() == 1;
             if alone {
-                let out = &mut self.function.blocks[pred.index()].instrs;
+                let out = &mut self.out[pred.index()].instrs;
                 sequentialise(&copies, spare.iter().next(), out);
             } else {
                 let mut out = Vec::new();
                 sequentialise(&copies, spare.iter().next(), &mut out);
-                self.function.blocks[block.index()].instrs.splice(0..0, out);
+                self.out[block.index()].instrs.splice(0..0, out);
             }
         }
         Ok(())

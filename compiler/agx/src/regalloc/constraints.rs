@@ -53,7 +53,7 @@ impl SourceGroup {
 
     /// Nobody else may read or keep these registers: they hold something else behind the instruction.
     pub(crate) const fn is_exclusive(&self) -> bool {
-        self.shape.destroyed || self.shape.tied
+        self.shape.is_exclusive()
     }
 }
 
@@ -70,12 +70,26 @@ pub(crate) fn source_groups(instr: &Instr) -> SourceGroups {
     groups
 }
 
-/// The only destination group that has members: its values and its shape.
-pub(crate) fn destinations(instr: &Instr) -> (ArrayVec<Value, 4>, Shape) {
-    let mut found = (ArrayVec::new(), Shape::ANY);
+/// What an instruction makes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Results {
+    /// In consecutive registers.
+    pub(crate) values: ArrayVec<Value, 4>,
+    pub(crate) shape: Shape,
+}
+
+/// The only destination group that has members.
+pub(crate) fn results(instr: &Instr) -> Results {
+    let mut found = Results {
+        values: ArrayVec::new(),
+        shape: Shape::ANY,
+    };
     instr.for_each_dst(|group, shape| {
         if !group.is_empty() {
-            found = (group.iter().filter_map(Dst::value).collect(), shape);
+            for value in group.iter().filter_map(Dst::value) {
+                found.values.push(value);
+            }
+            found.shape = shape;
         }
     });
     found

@@ -7,21 +7,38 @@
 //! placed decides for the others; the registers that the others will want are reserved, which means that values
 //! without a claim to them go elsewhere while there is an elsewhere.
 
+use arrayvec::ArrayVec;
+
 use crate::analysis::{Liveness, ValueSet};
 use crate::ir::{Function, Instr, Shape, Src, Value};
 
-use super::constraints::source_groups;
 use super::{FILE, RegSet};
 
 /// A tuple in an instruction that reads it.
 #[derive(Debug)]
 struct Tuple {
-    /// Webs, by their leaders.
-    members: Vec<Option<u32>>,
+    members: ArrayVec<Member, 4>,
     shape: Shape,
+    /// The block and the place there of the instruction.
+    at: (u32, u32),
     /// Decided by the first member that was placed.
     base: Option<u8>,
     weight: i32,
+}
+
+/// A member of a tuple: the web of its value, and the next membership of that web. There is none where the member is no
+/// value.
+#[derive(Debug, Clone, Copy)]
+struct Member {
+    web: Option<u32>,
+    next: Option<Membership>,
+}
+
+/// A tuple, and a place there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Membership {
+    tuple: u32,
+    place: u8,
 }
 
 /// Takes a register for a use that is still to come.
@@ -38,16 +55,17 @@ enum Reservation {
 pub(crate) struct Hints {
     web: Vec<u32>,
     web_register: Vec<Option<u8>>,
+    /// In program order.
     tuples: Vec<Tuple>,
-    /// By web: the tuples it is a member of and its places there, those that are still to come.
-    memberships: Vec<Vec<(u32, u8)>>,
+    /// The first of those that may not have been reached.
+    next: usize,
+    /// By web: its first membership in a tuple that is still to come; they are lists in program order.
+    memberships: Vec<Option<Membership>>,
     reserved: [Option<Reservation>; FILE],
     /// Registers that are reserved for a tuple.
     for_tuples: RegSet,
     /// Registers that are reserved for a loop.
     for_loops: RegSet,
-    /// By block and instruction: the tuples that end there.
-    uses: Vec<Vec<(u32, u32)>>,
     /// Values whose last use seems to be that they are destroyed.
     doomed: ValueSet,
     /// Registers in which nothing should be destroyed now.
@@ -66,67 +84,71 @@ impl Hints {
         let web: Vec<u32> = (0..function.num_values).map(|v| webs.leader(v)).collect();
         let mut hints = Hints {
             web_register: vec![None; web.len()],
-            memberships: vec![Vec::new(); web.len()],
+            memberships: vec![None; web.len()],
             web,
             tuples: Vec::new(),
+            next: 0,
             reserved: [None; FILE],
             for_tuples: RegSet::EMPTY,
             for_loops: RegSet::EMPTY,
-            uses: vec![Vec::new(); function.blocks.len()],
             doomed: ValueSet::new(function.num_values),
             held: RegSet::EMPTY,
         };
         for block in function.block_ids() {
             let data = &function.blocks[block.index()];
-            for (i, instr) in data.instrs.iter().enumerate() {
+            let live_out = liveness.live_out(block);
+            for (i, instr) in (0..).zip(&data.instrs) {
                 instr.for_each_src(|group, shape| {
-                    for value in group.iter().filter_map(Src::value) {
-                        if shape.destroyed && !liveness.live_out(block).contains(value) {
+                    if shape.destroyed {
+                        let values = group.iter().filter_map(Src::value);
+                        for value in values.filter(|v| !live_out.contains(*v)) {
                             hints.doomed.insert(value);
                         }
                     }
+                    if group.len() > 1 {
+                        hints.add_tuple(group, shape, (block.0, i), data.loop_depth);
+                    }
                 });
-                for group in source_groups(instr).iter().filter(|g| g.members.len() > 1) {
-                    let members: Vec<_> = group
-                        .members
-                        .iter()
-                        .map(|m| m.map(|v| hints.web[v.0 as usize]))
-                        .collect();
-                    hints.add_tuple(
-                        members,
-                        group.shape,
-                        block.index(),
-                        i as u32,
-                        data.loop_depth,
-                    );
-                }
             }
         }
+        hints.link();
         hints
     }
 
-    fn add_tuple(
-        &mut self,
-        members: Vec<Option<u32>>,
-        shape: Shape,
-        block: usize,
-        instr: u32,
-        depth: u32,
-    ) {
-        let id = self.tuples.len() as u32;
-        for (place, web) in members.iter().enumerate() {
-            if let Some(web) = web {
-                self.memberships[*web as usize].push((id, place as u8));
+    fn add_tuple(&mut self, group: &[Src], shape: Shape, at: (u32, u32), depth: u32) {
+        let member = |src: &Src| Member {
+            web: src.value().map(|v| self.web[v.0 as usize]),
+            next: None,
+        };
+        self.tuples.push(Tuple {
+            members: group.iter().map(member).collect(),
+            shape,
+            at,
+            base: None,
+            weight: MOVE * (1 + depth.min(3) as i32),
+        });
+    }
+
+    /// Makes the lists of memberships.
+    fn link(&mut self) {
+        for (tuple, data) in self.tuples.iter_mut().enumerate().rev() {
+            for (place, member) in data.members.iter_mut().enumerate().rev() {
+                if let Some(web) = member.web {
+                    let here = Membership {
+                        tuple: tuple as u32,
+                        place: place as u8,
+                    };
+                    member.next = self.memberships[web as usize].replace(here);
+                }
             }
         }
-        self.uses[block].push((instr, id));
-        let weight = MOVE * (1 + depth.min(3) as i32);
-        self.tuples.push(Tuple {
-            members,
-            shape,
-            base: None,
-            weight,
-        });
+    }
+
+    /// The tuples of a web that are looked at, and its places there.
+    fn tuples_of(&self, web: u32) -> impl Iterator<Item = Membership> {
+        let first = self.memberships[web as usize];
+        let next = |m: &Membership| self.tuples[m.tuple as usize].members[m.place as usize].next;
+        std::iter::successors(first, next).take(FORESIGHT)
     }
 
     /// What it costs to have the value in this register, in the unit of [`MOVE`]; less is better, wishes that are met
@@ -138,10 +160,8 @@ impl Hints {
             Some(wanted) if wanted == register => cost -= 2 * MOVE,
             _ => {}
         }
-        let mut mine = false;
-        for (id, place) in self.memberships[web as usize].iter().take(FORESIGHT) {
-            let tuple = &self.tuples[*id as usize];
-            mine |= self.reserved[register as usize] == Some(Reservation::Tuple(*id));
+        for Membership { tuple: id, place } in self.tuples_of(web) {
+            let tuple = &self.tuples[id as usize];
             match tuple.base {
                 Some(base) => {
                     if base + place == register {
@@ -149,14 +169,14 @@ impl Hints {
                     }
                 }
                 None => {
-                    if let Some(base) = tuple.base_for(*place, register) {
+                    if let Some(base) = tuple.base_for(place, register) {
                         let room = (0..tuple.members.len() as u8).all(|i| {
                             let r = base + i;
                             r == register
                                 || free.contains(r)
                                     && !matches!(
                                         self.reserved[r as usize],
-                                        Some(Reservation::Tuple(other)) if other != *id
+                                        Some(Reservation::Tuple(other)) if other != id
                                     )
                         });
                         cost -= if room { tuple.weight / 2 } else { 0 };
@@ -166,7 +186,9 @@ impl Hints {
         }
         match self.reserved[register as usize] {
             Some(Reservation::Loop { web: other, .. }) if other != web => cost += MOVE / 2,
-            Some(Reservation::Tuple(_)) if !mine => cost += MOVE / 2,
+            Some(Reservation::Tuple(id)) if self.tuples_of(web).all(|m| m.tuple != id) => {
+                cost += MOVE / 2;
+            }
             _ => {}
         }
         if self.held.contains(register) && self.doomed.contains(value) {
@@ -178,11 +200,11 @@ impl Hints {
     /// The registers of which [`Hints::cost`] may be low for the value because something decided for them, and the least
     /// that it can be in any other: who searches for the best register need not ask about all.
     pub(crate) fn favourites(&self, value: Value) -> (RegSet, i32) {
-        let web = self.web[value.0 as usize] as usize;
-        let mut wanted: RegSet = self.web_register[web].into_iter().collect();
+        let web = self.web[value.0 as usize];
+        let mut wanted: RegSet = self.web_register[web as usize].into_iter().collect();
         let mut least = 0;
-        for (id, place) in self.memberships[web].iter().take(FORESIGHT) {
-            let tuple = &self.tuples[*id as usize];
+        for Membership { tuple, place } in self.tuples_of(web) {
+            let tuple = &self.tuples[tuple as usize];
             match tuple.base {
                 Some(base) => wanted.insert(base + place),
                 None => least -= tuple.weight / 2,
@@ -191,11 +213,25 @@ impl Hints {
         (wanted, least)
     }
 
+    /// Does the value want some register more than others?
+    pub(crate) fn has_wishes(&self, value: Value) -> bool {
+        let web = self.web[value.0 as usize] as usize;
+        self.web_register[web].is_some() || self.memberships[web].is_some()
+    }
+
+    /// The registers in which [`Hints::cost`] may be above 0 for a value without wishes.
+    pub(crate) fn against(&self, value: Value) -> RegSet {
+        let reserved = self.for_tuples.with(self.for_loops);
+        match self.doomed.contains(value) {
+            true => reserved.with(self.held),
+            false => reserved,
+        }
+    }
+
     /// The least that [`Hints::cost`] can be for the value.
     pub(crate) fn least(&self, value: Value) -> i32 {
-        let web = self.web[value.0 as usize] as usize;
-        let tuples = self.memberships[web].iter().take(FORESIGHT);
-        let weights = tuples.map(|(id, _)| self.tuples[*id as usize].weight);
+        let tuples = self.tuples_of(self.web[value.0 as usize]);
+        let weights = tuples.map(|m| self.tuples[m.tuple as usize].weight);
         -2 * MOVE - weights.sum::<i32>()
     }
 
@@ -208,9 +244,13 @@ impl Hints {
     pub(crate) fn placed(&mut self, value: Value, register: u8, free: &RegSet) {
         let web = self.web[value.0 as usize];
         self.web_register[web as usize] = Some(register);
-        for m in 0..self.memberships[web as usize].len().min(FORESIGHT) {
-            let (id, place) = self.memberships[web as usize][m];
+        let mut next = self.memberships[web as usize];
+        for _ in 0..FORESIGHT {
+            let Some(Membership { tuple: id, place }) = next else {
+                break;
+            };
             let tuple = &mut self.tuples[id as usize];
+            next = tuple.members[place as usize].next;
             if tuple.base.is_some() {
                 continue;
             }
@@ -243,18 +283,47 @@ impl Hints {
 
     /// Reservations for what lies before this instruction end.
     pub(crate) fn reached(&mut self, block: u32, instr: u32) {
-        let uses = &self.uses[block as usize];
-        let first = uses.partition_point(|u| u.0 < instr);
-        for (_, id) in uses[first..].iter().take_while(|u| u.0 == instr) {
-            for register in self.for_tuples.iter() {
-                let slot = &mut self.reserved[register as usize];
-                if *slot == Some(Reservation::Tuple(*id)) {
-                    *slot = None;
-                    self.for_tuples.remove(register);
-                }
+        while let Some(tuple) = self.tuples.get(self.next)
+            && tuple.at <= (block, instr)
+        {
+            // Tuples in blocks that nothing gets into are passed over.
+            if tuple.at == (block, instr) {
+                self.finish(self.next as u32);
             }
-            for web in self.tuples[*id as usize].members.iter().flatten() {
-                self.memberships[*web as usize].retain(|m| m.0 != *id);
+            self.next += 1;
+        }
+    }
+
+    fn finish(&mut self, id: u32) {
+        for register in self.for_tuples.iter() {
+            let slot = &mut self.reserved[register as usize];
+            if *slot == Some(Reservation::Tuple(id)) {
+                *slot = None;
+                self.for_tuples.remove(register);
+            }
+        }
+        for place in 0..self.tuples[id as usize].members.len() {
+            if let Some(web) = self.tuples[id as usize].members[place].web {
+                self.forget(web, id);
+            }
+        }
+    }
+
+    /// Takes a tuple out of the list of a web.
+    fn forget(&mut self, web: u32, id: u32) {
+        let mut last: Option<Membership> = None;
+        let mut at = self.memberships[web as usize];
+        while let Some(here) = at {
+            at = self.tuples[here.tuple as usize].members[here.place as usize].next;
+            if here.tuple != id {
+                last = Some(here);
+                continue;
+            }
+            match last {
+                Some(last) => {
+                    self.tuples[last.tuple as usize].members[last.place as usize].next = at;
+                }
+                None => self.memberships[web as usize] = at,
             }
         }
     }

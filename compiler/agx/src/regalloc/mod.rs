@@ -10,8 +10,8 @@
 //! [`allocator`] walks the blocks in program order, which is a dominance order and that of the machine code, and keeps
 //! for each live value the register that it lies in *now*. Where an instruction wants registers that are not so, values
 //! are moved just before it, all at once ([`parallel_copy`]), and stay where they were moved to. [`place`] decides
-//! which ones: it tries all windows of a group and takes the cheapest, counting moves. As copies can permute the whole
-//! file without a spare register, a window is always found while the pressure fits.
+//! which ones, and [`destination`] where results go: of all [`windows`] of a group the cheapest is taken, counting moves.
+//! As copies can permute the whole file without a spare register, a window is always found while the pressure fits.
 //!
 //! Where control flow joins, the register of each value is taken from one of the predecessors already seen, and copies
 //! at the end of the other predecessors, the back edges of loops among them, bring the values there; phis are
@@ -34,6 +34,8 @@
 
 mod allocator;
 pub(crate) mod constraints;
+mod destination;
+mod ends;
 mod hints;
 mod parallel_copy;
 mod place;
@@ -41,6 +43,7 @@ mod place;
 pub(crate) mod tests;
 mod validator;
 mod waiting;
+mod windows;
 
 pub use validator::validate;
 
@@ -50,36 +53,45 @@ use crate::ir::Function;
 /// General registers.
 pub(crate) const FILE: usize = 96;
 
-/// Replaces values by registers; phis become copies. In debug builds the result is checked by [`validate()`].
+/// The function on registers: values are replaced, phis have become copies. In debug builds the result is checked by
+/// [`validate()`].
 ///
 /// # Errors
 /// The registers do not suffice, or the function breaks rules of the form.
-pub fn run(function: &mut Function) -> Result<(), Failure> {
+pub fn run(function: &Function) -> Result<Function, Failure> {
     run_in(function, FILE as u8)
 }
 
 /// The same with a smaller register file.
-pub(crate) fn run_in(function: &mut Function, file: u8) -> Result<(), Failure> {
-    let liveness = Liveness::of(function);
-    run_with(function, liveness, file)
+pub(crate) fn run_in(function: &Function, file: u8) -> Result<Function, Failure> {
+    let allocated = run_with(function, &Liveness::of(function), file)?;
+    Ok(allocated.function)
+}
+
+/// What allocation gives.
+pub(crate) struct Allocated {
+    /// On registers.
+    pub(crate) function: Function,
+    /// In how many registers something lies at any time: at no point are more values live.
+    pub(crate) registers: u32,
 }
 
 /// The same with the function's liveness known.
 pub(crate) fn run_with(
-    function: &mut Function,
-    liveness: Liveness,
+    function: &Function,
+    liveness: &Liveness,
     file: u8,
-) -> Result<(), Failure> {
-    let before = cfg!(debug_assertions).then(|| function.clone());
-    allocator::allocate(function, liveness, file)?;
-    match before {
-        Some(before) => validate(&before, function).map_err(|e| {
+) -> Result<Allocated, Failure> {
+    let after = allocator::allocate(function, liveness, file)?;
+    if cfg!(debug_assertions) {
+        validate(function, &after.function).map_err(|e| {
+            let after = &after.function;
             Failure::Broken(format!(
-                "register allocation is wrong: {e}\n{before}\n{function}"
+                "register allocation is wrong: {e}\n{function}\n{after}"
             ))
-        }),
-        None => Ok(()),
+        })?;
     }
+    Ok(after)
 }
 
 /// Why there is no allocation.
@@ -138,6 +150,27 @@ impl RegSet {
         RegSet(self.0 & !other.0)
     }
 
+    pub(crate) const fn common(self, other: RegSet) -> RegSet {
+        RegSet(self.0 & other.0)
+    }
+
+    /// All lower by so many; what would be below `r0` is left out.
+    pub(crate) const fn down(self, by: u8) -> RegSet {
+        RegSet(self.0 >> by)
+    }
+
+    pub(crate) const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The lowest.
+    pub(crate) const fn first(self) -> Option<u8> {
+        match self.0 {
+            0 => None,
+            set => Some(set.trailing_zeros() as u8),
+        }
+    }
+
     /// `r0` up to, but without, `end`.
     pub(crate) const fn below(end: u8) -> RegSet {
         RegSet((1 << end) - 1)
@@ -145,7 +178,7 @@ impl RegSet {
 
     /// `count` registers from `first` on.
     pub(crate) const fn window(first: u8, count: u8) -> RegSet {
-        RegSet(((1 << count) - 1) << first)
+        RegSet((((1u64 << count) - 1) as u128) << first)
     }
 
     /// Have both a register in common?
@@ -157,9 +190,9 @@ impl RegSet {
     pub(crate) fn iter(self) -> impl Iterator<Item = u8> {
         let mut rest = self.0;
         std::iter::from_fn(move || {
-            let bit = (rest != 0).then(|| rest.trailing_zeros() as u8)?;
+            let first = RegSet(rest).first()?;
             rest &= rest - 1;
-            Some(bit)
+            Some(first)
         })
     }
 }

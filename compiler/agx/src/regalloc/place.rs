@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //! Finds registers for one instruction.
 //!
-//! Source groups that lie well are left alone. For each of the others all windows are tried and the one that takes the
-//! fewest moves wins: members move in, what lies there and is none of them moves out. Then the destinations are given
-//! their window in the same way, and what had to move out finds new homes. Everything that moves does so at once before
-//! the instruction.
+//! Most often all sources lie well, and nothing has to move. If not, those groups that do are left alone, and for each of
+//! the others the window that takes the fewest moves wins: members move in, what lies there and is none of them moves
+//! out. Then the destinations are given their window in the same way, and what had to move out finds new homes.
+//! Everything that moves does so at once before the instruction.
 //!
 //! A member moves for good, so that a later use finds it there, unless somebody else still needs its value: then the
 //! window gets a copy that ends with the instruction. That is so for values that the instruction destroys, or reads and
@@ -21,11 +21,12 @@ use crate::analysis::ValueSet;
 use crate::ir::{Instr, Shape, Value};
 
 use super::allocator::State;
-use super::constraints::{
-    Sharing, SourceGroup, SourceGroups, destinations, sharing, source_groups,
-};
+use super::constraints::{Results, Sharing, SourceGroup, SourceGroups, sharing, source_groups};
+use super::destination::{Choice, Reads, eviction};
+use super::ends::Ends;
 use super::hints::{Hints, MOVE};
 use super::parallel_copy::Origin;
+use super::windows::Wanted;
 use super::{Failure, RegSet};
 
 /// Where an instruction finds its operands.
@@ -33,10 +34,12 @@ use super::{Failure, RegSet};
 pub(crate) struct Placement {
     /// To be made at once before the instruction.
     pub(crate) copies: Vec<(u8, Origin)>,
-    /// The register of each member of each source group; 0 where a member is no value.
-    pub(crate) sources: ArrayVec<ArrayVec<u8, 4>, 4>,
-    /// The registers of the destinations.
-    pub(crate) destinations: ArrayVec<u8, 4>,
+    /// By source group: the register of its first member.
+    pub(crate) sources: [u8; 4],
+    /// The registers of values that end there.
+    pub(crate) ending: RegSet,
+    /// The register of the first result.
+    pub(crate) destination: u8,
 }
 
 /// Registers that lanes elsewhere need: see [`super::waiting`].
@@ -51,74 +54,163 @@ pub(crate) struct Held {
 /// So many free registers allow copies that are not strictly needed.
 const ROOMY: u32 = 16;
 
+/// What an instruction's registers depend on.
+pub(crate) struct Site<'a> {
+    pub(crate) hints: &'a Hints,
+    pub(crate) instr: &'a Instr,
+    pub(crate) results: &'a Results,
+    pub(crate) ends: &'a Ends,
+    /// Of the block.
+    pub(crate) live_out: &'a ValueSet,
+    pub(crate) held: Held,
+}
+
+impl Site<'_> {
+    /// Does a source end there?
+    fn ends(&self, value: Value) -> bool {
+        self.ends.is_last_read(value) && !self.live_out.contains(value)
+    }
+}
+
 /// Finds registers, and brings `state` up to date with the moves before the instruction. It does not end the values
 /// that die there nor put the destinations in.
-pub(crate) fn place(
-    state: &mut State,
-    hints: &Hints,
-    instr: &Instr,
-    dying: &[Value],
-    live_out: &ValueSet,
-    held: Held,
-) -> Result<Placement, Failure> {
-    let groups = source_groups(instr);
+pub(crate) fn place(state: &mut State, site: &Site<'_>) -> Result<Placement, Failure> {
+    if let Some(placement) = without_moves(state, site) {
+        return Ok(placement);
+    }
+    let groups = source_groups(site.instr);
     if groups
         .iter()
         .any(|g| g.shape.tied && g.members.iter().any(Option::is_none))
     {
         return Err(Failure::Broken(format!(
-            "`{instr}` writes over an operand that is no value"
+            "`{}` writes over an operand that is no value",
+            site.instr
         )));
     }
-    let state_free = state.free;
+    let values = groups.iter().flat_map(|g| g.members.iter().flatten());
+    let dying: ArrayVec<Value, 16> = values.copied().filter(|v| site.ends(*v)).collect();
+    let free_before = state.free;
     for packed in [false, true] {
         let mut placer = Placer {
-            free_before: state_free,
+            free_before,
             state,
-            hints,
+            site,
             groups: &groups,
-            dying,
-            live_out,
-            held,
-            roomy: !packed && state_free.len() >= ROOMY,
-            claimed: RegSet::EMPTY,
-            ending: RegSet::EMPTY,
+            dying: &dying,
+            roomy: !packed && free_before.len() >= ROOMY,
+            reads: Reads::default(),
             pinned: ArrayVec::new(),
             origins: Vec::new(),
             homeless: Vec::new(),
             temporaries: Vec::new(),
-            sources: groups
-                .iter()
-                .map(|g| g.members.iter().map(|_| 0).collect())
-                .collect(),
         };
-        match placer.run(instr, packed) {
+        match placer.run(packed) {
             Some(placement) => return Ok(placement),
             None => placer.undo(),
         }
     }
     let live = u32::from(state.file) - state.free.len();
-    let held = held.firm.len();
+    let held = site.held.firm.len();
     Err(Failure::Room(format!(
-        "no registers for `{instr}` with {live} of {} taken before it, and {held} needed by lanes that wait",
-        state.file
+        "no registers for `{}` with {live} of {} taken before it, and {held} needed by lanes that wait",
+        site.instr, state.file
     )))
+}
+
+/// The registers, if nothing has to move.
+fn without_moves(state: &State, site: &Site<'_>) -> Option<Placement> {
+    let reads = reads_in_place(state, site)?;
+    let mut placement = Placement {
+        sources: reads.bases,
+        ending: reads.ending,
+        ..Placement::default()
+    };
+    let count = site.results.values.len() as u8;
+    if count > 0 {
+        let choice = Choice {
+            state,
+            hints: site.hints,
+            live_out: site.live_out,
+            reads: &reads,
+            homeless: 0,
+        };
+        placement.destination = choice.best(site.results, sharing(site.instr))?;
+        let window = RegSet::window(placement.destination, count);
+        let occupied = window.without(state.free).without(reads.claimed);
+        if !occupied.is_empty() {
+            return None;
+        }
+    }
+    Some(placement)
+}
+
+/// What is read, if the instruction spares it and it is good where it is.
+fn reads_in_place(state: &State, site: &Site<'_>) -> Option<Reads> {
+    let mut reads = Reads::default();
+    for (base, (group, shape)) in reads.bases.iter_mut().zip(&site.instr.srcs()) {
+        if shape.is_exclusive() && !group.is_empty() {
+            return None;
+        }
+        let mut read = |value: Value| {
+            let register = state.loc[value.0 as usize]?;
+            let here = RegSet::window(register, 1);
+            reads.claimed = reads.claimed.with(here);
+            if site.ends(value) {
+                reads.ending = reads.ending.with(here);
+            }
+            Some(register)
+        };
+        match group {
+            // That is what most are.
+            [src] => match src.value() {
+                Some(value) => *base = read(value)?,
+                None => continue,
+            },
+            _ => {
+                let mut values = 0;
+                for (place, src) in group.iter().enumerate() {
+                    let Some(value) = src.value() else { continue };
+                    let first = read(value)?.checked_sub(place as u8)?;
+                    if values > 0 && first != *base {
+                        return None;
+                    }
+                    *base = first;
+                    values += 1;
+                }
+                if values == 0 {
+                    continue;
+                }
+                if values == group.len() {
+                    reads.tuples.insert(*base);
+                }
+            }
+        }
+        if !fits(shape, *base, group.len(), state.file) {
+            return None;
+        }
+    }
+    Some(reads)
+}
+
+/// May a group of so many registers begin there?
+fn fits(shape: &Shape, base: u8, count: usize, file: u8) -> bool {
+    let last = base as usize + count - 1;
+    (shape.align == 1 || base.is_multiple_of(shape.align))
+        && last <= shape.last.into()
+        && last < file.into()
 }
 
 struct Placer<'a> {
     state: &'a mut State,
     free_before: RegSet,
-    hints: &'a Hints,
+    site: &'a Site<'a>,
     groups: &'a SourceGroups,
     dying: &'a [Value],
-    live_out: &'a ValueSet,
-    held: Held,
     /// There are registers for copies that are not strictly needed.
     roomy: bool,
-    /// Registers that the instruction reads.
-    claimed: RegSet,
-    /// Those among them whose content nobody needs afterwards.
-    ending: RegSet,
+    /// What the instruction reads, as far as it is known.
+    reads: Reads,
     /// Values whose own register is among the claimed ones.
     pinned: ArrayVec<Value, 16>,
     /// Where values that have moved were before.
@@ -127,17 +219,18 @@ struct Placer<'a> {
     homeless: Vec<Value>,
     /// Copies that end with the instruction.
     temporaries: Vec<(Value, u8)>,
-    sources: ArrayVec<ArrayVec<u8, 4>, 4>,
 }
 
 impl Placer<'_> {
-    fn run(&mut self, instr: &Instr, packed: bool) -> Option<Placement> {
-        let (dsts, dst_shape) = destinations(instr);
+    fn run(&mut self, packed: bool) -> Option<Placement> {
+        let results = self.site.results;
+        let count = results.values.len();
+        let sharing = sharing(self.site.instr);
         let tied = self
             .groups
             .iter()
             .position(|g| g.shape.tied)
-            .filter(|_| !dsts.is_empty());
+            .filter(|_| count > 0);
         let mut order: ArrayVec<usize, 4> = (0..self.groups.len()).collect();
         order.retain(|g| self.groups[*g].members.iter().any(Option::is_some));
         order.sort_by_key(|g| {
@@ -146,13 +239,8 @@ impl Placer<'_> {
         });
         let mut window = None;
         if packed {
-            window = self.pack(
-                &order,
-                dsts.len(),
-                dst_shape,
-                tied.is_none(),
-                sharing(instr),
-            )?;
+            let distinct = tied.is_none() && count > 0 && sharing != Sharing::Any;
+            window = self.pack(&order, distinct)?;
         } else {
             order.retain(|g| !self.place_where_it_is(*g));
             for g in order {
@@ -160,26 +248,29 @@ impl Placer<'_> {
                 self.apply(g, base);
             }
         }
-        let destinations: ArrayVec<u8, 4> = match tied {
-            Some(group) => std::iter::once(self.sources[group][0]).collect(),
-            None if dsts.is_empty() => ArrayVec::new(),
-            None => {
-                let base = match window {
-                    Some(base) => base,
-                    None => self.best_destination(&dsts, dst_shape, sharing(instr))?,
+        let destination = match (tied, window) {
+            (Some(group), _) => self.reads.bases[group],
+            (None, Some(base)) => base,
+            (None, None) if count == 0 => 0,
+            (None, None) => {
+                let choice = Choice {
+                    state: self.state,
+                    hints: self.site.hints,
+                    live_out: self.site.live_out,
+                    reads: &self.reads,
+                    homeless: self.homeless.len(),
                 };
-                (base..base + dsts.len() as u8).collect()
+                choice.best(results, sharing)?
             }
         };
-        for register in &destinations {
-            if !self.claimed.contains(*register)
-                && let Some(value) = self.state.at[*register as usize]
-            {
+        let destinations = RegSet::window(destination, count as u8);
+        for register in destinations.without(self.reads.claimed).iter() {
+            if let Some(value) = self.state.at[register as usize] {
                 self.evict(value);
             }
         }
-        self.find_homes(&destinations)?;
-        Some(self.finish(destinations))
+        self.find_homes(destinations)?;
+        Some(self.finish(destination))
     }
 
     fn survives(&self, value: Value) -> bool {
@@ -212,17 +303,8 @@ impl Placer<'_> {
             // It is in place, or in the way of another member.
             return false;
         }
-        let cost = |r: u8| self.hints.cost(value, r, &self.state.free);
-        self.roomy && self.live_out.contains(value) && cost(base + place as u8) >= cost(from)
-    }
-
-    /// What it costs to move a value out of the way. One that other blocks need has to come back.
-    fn eviction(&self, value: Value) -> i32 {
-        1 + if self.live_out.contains(value) {
-            2 * MOVE
-        } else {
-            MOVE
-        }
+        let cost = |r: u8| self.site.hints.cost(value, r, &self.state.free);
+        self.roomy && self.site.live_out.contains(value) && cost(base + place as u8) >= cost(from)
     }
 
     /// Moves that a window takes, in the unit of [`MOVE`], or `None` if it is impossible.
@@ -234,15 +316,15 @@ impl Placer<'_> {
                 continue;
             };
             if group.shape.destroyed {
-                if self.held.firm.contains(register) {
+                if self.site.held.firm.contains(register) {
                     return None;
                 }
-                cost += match self.held.loose.contains(register) {
+                cost += match self.site.held.loose.contains(register) {
                     true => 2 * MOVE,
                     false => 0,
                 };
             }
-            if self.claimed.contains(register) {
+            if self.reads.claimed.contains(register) {
                 let shared = !group.is_exclusive()
                     && self.pinned.contains(&value)
                     && self.state.at[register as usize] == Some(value);
@@ -260,41 +342,22 @@ impl Placer<'_> {
             }
             cost += MOVE;
             if itself && self.survives(value) {
-                cost += self.hints.cost(value, register, &self.state.free) / 2;
+                cost += self.site.hints.cost(value, register, &self.state.free) / 2;
             }
             if let Some(other) = occupant {
                 let moves_too = (0..group.members.len())
                     .any(|j| group.members[j] == Some(other) && self.moves_itself(group, j, base));
-                cost += if moves_too { 0 } else { self.eviction(other) };
+                if !moves_too {
+                    cost += eviction(self.site.live_out.contains(other));
+                }
             }
         }
         Some(cost)
     }
 
-    fn bases(&self, shape: Shape, count: usize) -> impl Iterator<Item = u8> + use<> {
-        let end = self.state.file.min(shape.last + 1);
-        (0..(end + 1).saturating_sub(count as u8)).step_by(shape.align as usize)
-    }
-
     /// Claims the registers that the group lies in if they are right.
     fn place_where_it_is(&mut self, g: usize) -> bool {
         let group = &self.groups[g];
-        let shape = group.shape;
-        if let ([Some(value)], false) = (&group.members[..], group.is_exclusive()) {
-            // What most operands are, so it goes the short way: one value that the instruction spares is good where it
-            // is.
-            let Some(base) = self.state.loc[value.0 as usize] else {
-                return false;
-            };
-            let fits = (shape.align == 1 || base.is_multiple_of(shape.align))
-                && base <= shape.last
-                && base < self.state.file;
-            if fits {
-                self.sources[g][0] = base;
-                self.claim(*value, base);
-            }
-            return fits;
-        }
         let first = group
             .members
             .iter()
@@ -302,68 +365,70 @@ impl Placer<'_> {
             .find_map(|(i, m)| m.map(|v| (i, v)));
         let base = first.and_then(|(i, v)| self.state.loc[v.0 as usize]?.checked_sub(i as u8));
         let Some(base) = base else { return false };
-        let last = base as usize + group.members.len() - 1;
-        let fits = base % shape.align == 0
-            && last <= shape.last as usize
-            && last < self.state.file as usize;
-        let good = fits && self.window_cost(g, base) == Some(0);
+        let good = fits(&group.shape, base, group.members.len(), self.state.file)
+            && self.window_cost(g, base) == Some(0);
         if good {
             self.apply(g, base);
         }
         good
     }
 
+    /// The least that a member costs in a register that it does not lie in.
+    fn floor(&self, group: &SourceGroup, value: Value) -> i32 {
+        // Wishes count for what moves for good and lives on.
+        let copied = group.is_exclusive() || self.pinned.contains(&value);
+        match copied || !self.survives(value) {
+            true => MOVE,
+            false => MOVE + (self.site.hints.least(value) / 2).min(0),
+        }
+    }
+
     fn best_window(&self, g: usize) -> Option<u8> {
         let group = &self.groups[g];
-        // The least that a member costs in a register that it does not lie in, and what more if that is not free.
-        let floor = |value: &Value| {
-            let least = self.hints.least(*value) / 2;
-            (MOVE + least.min(0), MOVE + 1)
-        };
-        let floors: ArrayVec<Option<(i32, i32)>, 4> = group
-            .members
-            .iter()
-            .map(|m| m.as_ref().map(floor))
-            .collect();
-        let least = |base: u8| {
-            let mut least = 0;
-            for ((member, floor), register) in group.members.iter().zip(&floors).zip(base..) {
-                let (Some(value), Some((away, crowded))) = (member, floor) else {
-                    continue;
-                };
-                match self.state.at[register as usize] {
-                    Some(other) if other == *value => {}
-                    Some(other) if !group.members.contains(&Some(other)) => {
-                        least += away + crowded;
-                    }
-                    _ => least += away,
+        let (mut places, mut own) = (0, RegSet::EMPTY);
+        // Windows in which a member lies where it is, and the least that any other costs.
+        let (mut favourites, mut floor) = (RegSet::EMPTY, 0);
+        for (place, member) in (0..).zip(&group.members) {
+            let Some(value) = *member else { continue };
+            places |= 1 << place;
+            floor += self.floor(group, value);
+            if let Some(register) = self.state.loc[value.0 as usize] {
+                own.insert(register);
+                if let Some(base) = register.checked_sub(place) {
+                    favourites.insert(base);
                 }
             }
-            least
-        };
-        let mut best: Option<(i32, u8)> = None;
-        for base in self.bases(group.shape, group.members.len()) {
-            if best.is_none_or(|best| (least(base), base) < best)
-                && let Some(cost) = self.window_cost(g, base)
-            {
-                best = best.into_iter().chain([(cost, base)]).min();
-            }
         }
-        best.map(|(_, base)| base)
+        let claimed = self.reads.claimed;
+        let never = match group.shape.destroyed {
+            true => claimed.with(self.site.held.firm),
+            false => claimed,
+        };
+        let wanted = Wanted {
+            shape: group.shape,
+            count: group.members.len() as u8,
+            places,
+            favourites,
+            floor,
+            never,
+            taken: self.state.occupied().without(own),
+        };
+        wanted.best(self.state.file, |base| self.window_cost(g, base))
     }
 
     fn apply(&mut self, g: usize, base: u8) {
         let group = &self.groups[g];
         let open: ArrayVec<usize, 4> = (0..group.members.len())
-            .filter(|i| group.members[*i].is_some() && !self.claimed.contains(base + *i as u8))
+            .filter(|i| {
+                group.members[*i].is_some() && !self.reads.claimed.contains(base + *i as u8)
+            })
             .collect();
         let itself: ArrayVec<bool, 4> = (0..group.members.len())
             .map(|i| self.moves_itself(group, i, base))
             .collect();
-        for i in 0..group.members.len() {
-            if group.members[i].is_some() {
-                self.sources[g][i] = base + i as u8;
-            }
+        self.reads.bases[g] = base;
+        if group.members.len() > 1 && group.members.iter().all(Option::is_some) {
+            self.reads.tuples.insert(base);
         }
         // Most members lie there already.
         let stays: ArrayVec<bool, 4> = (0..group.members.len())
@@ -390,23 +455,23 @@ impl Placer<'_> {
                 }
                 self.claim(value, register);
             } else {
-                self.claimed.insert(register);
+                self.reads.claimed.insert(register);
                 self.state.free.remove(register);
                 self.temporaries.push((value, register));
-                self.ending.insert(register);
+                self.reads.ending.insert(register);
             }
         }
     }
 
     /// The instruction reads a value in its own register.
     fn claim(&mut self, value: Value, register: u8) {
-        if self.claimed.contains(register) {
+        if self.reads.claimed.contains(register) {
             return;
         }
-        self.claimed.insert(register);
+        self.reads.claimed.insert(register);
         self.pinned.push(value);
         if !self.survives(value) {
-            self.ending.insert(register);
+            self.reads.ending.insert(register);
         }
     }
 
@@ -425,91 +490,12 @@ impl Placer<'_> {
         self.homeless.push(value);
     }
 
-    fn best_destination(&self, dsts: &[Value], shape: Shape, sharing: Sharing) -> Option<u8> {
-        // Windows in which a destination lies where something decided for it, and the least that any other costs.
-        let (mut favourites, mut floor) = (RegSet::EMPTY, 0);
-        for (i, value) in (0..).zip(dsts) {
-            let (wanted, least) = self.hints.favourites(*value);
-            wanted
-                .iter()
-                .filter_map(|r| r.checked_sub(i))
-                .for_each(|base| favourites.insert(base));
-            floor += least;
-        }
-        // What a window costs, if it is possible and may be better than the best one so far.
-        let cost = |base: u8, floor: i32, best: Option<(i32, u8)>| {
-            let (mut cost, mut evicted, mut shared, mut free) = (0, 0, 0, 0);
-            for register in base..base + dsts.len() as u8 {
-                if self.claimed.contains(register) {
-                    if sharing == Sharing::Distinct || !self.ending.contains(register) {
-                        return None;
-                    }
-                    shared += 1;
-                } else if let Some(other) = self.state.at[register as usize] {
-                    cost += self.eviction(other);
-                    evicted += 1;
-                } else {
-                    free += 1;
-                }
-            }
-            if best.is_some_and(|best| best < (cost.saturating_add(floor), base)) {
-                return None;
-            }
-            if sharing == Sharing::DistinctUnlessEqual && shared > 0 {
-                let window: ArrayVec<u8, 4> = (base..base + dsts.len() as u8).collect();
-                if !self.sources.contains(&window) || shared < dsts.len() {
-                    return None;
-                }
-            }
-            let homes = self.state.free.len() - free;
-            if (homes as usize) < self.homeless.len() + evicted {
-                return None;
-            }
-            for (value, register) in dsts.iter().zip(base..) {
-                cost += self.hints.cost(*value, register, &self.state.free);
-            }
-            Some((cost, base))
-        };
-        let end = self.state.file.min(shape.last + 1);
-        let fits = |base: &u8| {
-            base.is_multiple_of(shape.align) && *base as usize + dsts.len() <= end.into()
-        };
-        let mut best: Option<(i32, u8)> = None;
-        for base in favourites.iter().filter(fits) {
-            let found = cost(base, i32::MIN, None);
-            best = [best, found].into_iter().flatten().min();
-        }
-        // Windows that nothing has to leave come first: most often one of them is as good as can be.
-        let taken = RegSet::below(self.state.file)
-            .without(self.state.free)
-            .without(self.claimed);
-        for (crowded, least) in [(false, floor), (true, floor + 1 + MOVE)] {
-            for base in self.bases(shape, dsts.len()) {
-                if best.is_some_and(|best| best < (least, base)) {
-                    // Neither this one nor any behind it is better.
-                    break;
-                }
-                let window = RegSet::window(base, dsts.len() as u8);
-                if window.meets(taken) == crowded && !favourites.contains(base) {
-                    let found = cost(base, floor, best);
-                    best = [best, found].into_iter().flatten().min();
-                }
-            }
-        }
-        best.map(|(_, base)| base)
-    }
-
-    /// Lays all groups side by side; gives the destinations' window, if these may share no register.
-    fn pack(
-        &mut self,
-        order: &[usize],
-        dsts: usize,
-        shape: Shape,
-        untied: bool,
-        sharing: Sharing,
-    ) -> Option<Option<u8>> {
+    /// Lays all groups side by side; gives the results' window, if it has to be distinct.
+    fn pack(&mut self, order: &[usize], distinct: bool) -> Option<Option<u8>> {
+        let results = self.site.results;
+        let (count, shape) = (results.values.len(), results.shape);
         let mut next = 0u8;
-        let firm = self.held.firm;
+        let firm = self.site.held.firm;
         let mut take = |count: usize, shape: Shape, file: u8| {
             let mut base = next.next_multiple_of(shape.align);
             let lost =
@@ -523,11 +509,10 @@ impl Placer<'_> {
         let file = self.state.file;
         let mut window = None;
         let mut done = false;
-        let distinct = untied && dsts > 0 && sharing != Sharing::Any;
         for g in order {
             let group = &self.groups[*g];
-            if distinct && !done && dsts >= group.members.len() {
-                window = Some(take(dsts, shape, file)?);
+            if distinct && !done && count >= group.members.len() {
+                window = Some(take(count, shape, file)?);
                 done = true;
             }
             let pinned = group
@@ -542,30 +527,25 @@ impl Placer<'_> {
             self.apply(*g, base);
         }
         if distinct && !done {
-            window = Some(take(dsts, shape, file)?);
+            window = Some(take(count, shape, file)?);
         }
         Some(window)
     }
 
-    fn find_homes(&mut self, destinations: &[u8]) -> Option<()> {
-        if self.homeless.is_empty() {
-            return Some(());
-        }
-        let mut taken = RegSet::EMPTY;
-        destinations.iter().for_each(|r| taken.insert(*r));
+    fn find_homes(&mut self, destinations: RegSet) -> Option<()> {
         self.homeless.sort_unstable();
         for value in std::mem::take(&mut self.homeless) {
             let free = self.state.free;
             let home = free
-                .without(taken)
+                .without(destinations)
                 .iter()
-                .min_by_key(|r| (self.hints.cost(value, *r, &free), *r))?;
+                .min_by_key(|r| (self.site.hints.cost(value, *r, &free), *r))?;
             self.state.put(value, home);
         }
         Some(())
     }
 
-    fn finish(&mut self, destinations: ArrayVec<u8, 4>) -> Placement {
+    fn finish(&mut self, destination: u8) -> Placement {
         let mut copies = Vec::new();
         let origin = |value: Value| {
             let moved = self.origins.iter().find(|o| o.0 == value).map(|o| o.1);
@@ -585,10 +565,12 @@ impl Placer<'_> {
         for (_, register) in &self.temporaries {
             self.state.free.insert(*register);
         }
+        let register = |value: &Value| self.state.loc[value.0 as usize];
         Placement {
             copies,
-            sources: std::mem::take(&mut self.sources),
-            destinations,
+            sources: self.reads.bases,
+            ending: self.dying.iter().filter_map(register).collect(),
+            destination,
         }
     }
 

@@ -3,6 +3,7 @@
 
 use mesa_nir::program::{Alu, AluOp};
 
+use super::build::comparison_of;
 use super::{Selector, words_of};
 use crate::error::Error;
 use crate::ir::{
@@ -28,11 +29,13 @@ impl Selector<'_> {
         if alu.def.components != 1 {
             return Err(unsupported(alu));
         }
+        if comparison_of(alu.op).is_some() {
+            return self.comparison_value(alu);
+        }
         let done = match (alu.def.bits, self.source_bits(alu)) {
-            _ if self.comparison_value(alu)? => true,
-            _ if self.conversion(alu)? => true,
             (16, 16) if is_float(alu.op) => self.half(alu)?,
             (32, 32) if is_float(alu.op) => self.single(alu)?,
+            _ if self.conversion(alu)? => true,
             (64, _) | (_, 64) => self.wide(alu)?,
             _ => self.integer(alu)?,
         };
@@ -74,13 +77,13 @@ impl Selector<'_> {
     }
 
     /// A comparison whose result is kept as 0 or 1. Users that can hold it take the comparison itself.
-    fn comparison_value(&mut self, alu: &Alu) -> Result<bool, Error> {
-        let Some(cond) = self.comparison(alu, true)? else {
-            return Ok(false);
-        };
+    fn comparison_value(&mut self, alu: &Alu) -> Result<(), Error> {
+        let cond = self
+            .comparison(alu, true)?
+            .ok_or_else(|| unsupported(alu))?;
         let result = self.select(cond, Src::imm(1), Src::imm(0));
         self.define(&alu.def, [result]);
-        Ok(true)
+        Ok(())
     }
 
     fn bool_operand(&mut self, alu: &Alu) -> Result<crate::ir::Cond, Error> {

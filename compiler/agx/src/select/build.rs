@@ -3,7 +3,7 @@
 
 use mesa_nir::program::{Alu, AluOp, AluSrc, Def, DefId, Instr as NirInstr};
 
-use super::{Selector, words_of};
+use super::{Definition, Selector, words_of};
 use crate::error::Error;
 use crate::ir::{
     AddMul, Base, Cmp, Cond, F2, IAdd, Instr, Logic, LogicOp, Ref, Select, ShiftImm, ShiftOp, Src,
@@ -14,18 +14,23 @@ impl<'p> Selector<'p> {
     pub(super) fn define(&mut self, def: &Def, words: impl AsRef<[Src]>) {
         if let Some(slot) = self.defs.get_mut(def.id.0 as usize) {
             let words = words.as_ref();
-            *slot = (self.words.len() as u32, words.len() as u32);
+            *slot = Definition {
+                first: self.words.len() as u32,
+                words: words.len() as u16,
+                bits: def.bits,
+            };
             self.words.extend_from_slice(words);
-            self.widths[def.id.0 as usize] = def.bits;
         }
+    }
+
+    fn definition(&self, def: DefId) -> Definition {
+        self.defs.get(def.0 as usize).copied().unwrap_or_default()
     }
 
     /// The components of a definition, low words first.
     pub(super) fn words(&self, def: DefId) -> &[Src] {
-        match self.defs.get(def.0 as usize) {
-            Some((first, count)) => &self.words[*first as usize..(first + count) as usize],
-            None => &[],
-        }
+        let Definition { first, words, .. } = self.definition(def);
+        &self.words[first as usize..][..words.into()]
     }
 
     pub(super) fn constant(&mut self, def: &Def, values: &[u64]) {
@@ -42,17 +47,20 @@ impl<'p> Selector<'p> {
 
     /// Word `index` of a definition.
     pub(super) fn word(&self, def: DefId, index: usize) -> Result<Src, Error> {
-        self.words(def)
-            .get(index)
+        self.word_of_definition(self.definition(def), index)
+            .ok_or_else(|| missing_word(def, index))
+    }
+
+    fn word_of_definition(&self, def: Definition, index: usize) -> Option<Src> {
+        let there = index < def.words.into();
+        self.words
+            .get(def.first as usize + index)
             .copied()
-            .ok_or_else(|| Error::Internal {
-                pass: "selection",
-                what: format!("word {index} of NIR value {} is not there", def.0),
-            })
+            .filter(|_| there)
     }
 
     pub(super) fn bits(&self, def: DefId) -> u8 {
-        self.widths.get(def.0 as usize).copied().unwrap_or(0)
+        self.definition(def).bits
     }
 
     pub(super) fn producer(&self, def: DefId) -> Option<&'p NirInstr> {
@@ -89,10 +97,10 @@ impl<'p> Selector<'p> {
     /// An operand's lane, narrower than 64 bits.
     pub(super) fn lane(&self, src: &AluSrc, lane: usize) -> Result<Src, Error> {
         let component = src.swizzle.get(lane).copied().unwrap_or(0);
-        self.word(
-            src.def,
-            usize::from(component) * words_of(self.bits(src.def)),
-        )
+        let def = self.definition(src.def);
+        let index = usize::from(component) * words_of(def.bits);
+        self.word_of_definition(def, index)
+            .ok_or_else(|| missing_word(src.def, index))
     }
 
     /// Operand `index`, lane 0.
@@ -246,19 +254,19 @@ impl<'p> Selector<'p> {
 
     /// The condition that a comparison makes; `None` for other operations.
     pub(super) fn comparison(&self, alu: &Alu, modifiers: bool) -> Result<Option<Cond>, Error> {
-        let (cmp, invert) = match alu.op {
-            AluOp::flt => (Cmp::FLt, false),
-            AluOp::fge => (Cmp::FGe, false),
-            AluOp::feq => (Cmp::FEq, false),
-            AluOp::fneu => (Cmp::FEq, true),
-            AluOp::ilt => (Cmp::ILt, false),
-            AluOp::ige => (Cmp::ILt, true),
-            AluOp::ult => (Cmp::ULt, false),
-            AluOp::uge => (Cmp::ULt, true),
-            AluOp::ieq => (Cmp::IEq, false),
-            AluOp::ine => (Cmp::IEq, true),
-            _ => return Ok(None),
-        };
+        match comparison_of(alu.op) {
+            Some((cmp, invert)) => self.compare(alu, cmp, invert, modifiers).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn compare(
+        &self,
+        alu: &Alu,
+        mut cmp: Cmp,
+        invert: bool,
+        modifiers: bool,
+    ) -> Result<Cond, Error> {
         let bits = self.bits(alu.srcs[0].def);
         let half = cmp.is_float() && bits == 16;
         let fits = if cmp.is_float() {
@@ -274,7 +282,6 @@ impl<'p> Selector<'p> {
         } else {
             (self.src(alu, 0)?, self.src(alu, 1)?)
         };
-        let mut cmp = cmp;
         // Constants go second, where more forms hold them.
         if a.as_imm().is_some() && b.as_imm().is_none() {
             (a, b, cmp) = (b, a, cmp.swapped());
@@ -283,13 +290,13 @@ impl<'p> Selector<'p> {
         if a.neg {
             (a, b, cmp) = (a.negated(), b.negated(), cmp.swapped());
         }
-        Ok(Some(Cond {
+        Ok(Cond {
             cmp,
             half,
             a,
             b,
             invert,
-        }))
+        })
     }
 
     /// A 64-bit address as the base of an access.
@@ -301,5 +308,30 @@ impl<'p> Selector<'p> {
             return Base::Pair(low / 2);
         }
         Base::Regs(words)
+    }
+}
+
+/// The hardware's comparison for one of NIR's, and whether its result is inverted.
+pub(super) const fn comparison_of(op: AluOp) -> Option<(Cmp, bool)> {
+    Some(match op {
+        AluOp::flt => (Cmp::FLt, false),
+        AluOp::fge => (Cmp::FGe, false),
+        AluOp::feq => (Cmp::FEq, false),
+        AluOp::fneu => (Cmp::FEq, true),
+        AluOp::ilt => (Cmp::ILt, false),
+        AluOp::ige => (Cmp::ILt, true),
+        AluOp::ult => (Cmp::ULt, false),
+        AluOp::uge => (Cmp::ULt, true),
+        AluOp::ieq => (Cmp::IEq, false),
+        AluOp::ine => (Cmp::IEq, true),
+        _ => return None,
+    })
+}
+
+#[cold]
+fn missing_word(def: DefId, index: usize) -> Error {
+    Error::Internal {
+        pass: "selection",
+        what: format!("word {index} of NIR value {} is not there", def.0),
     }
 }

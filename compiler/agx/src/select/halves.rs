@@ -113,6 +113,10 @@ fn put_together(function: &mut Function) {
             origins.insert(dst, origin);
         }
     }
+    // Most functions have nothing to put together.
+    if masked.is_empty() || origins.is_empty() {
+        return;
+    }
     let mut count = function.num_values;
     for data in &mut function.blocks {
         let instrs = std::mem::take(&mut data.instrs);

@@ -54,8 +54,7 @@ const MAX_DEPTH: u32 = 2000;
 /// # Errors
 /// When it holds something that there is no code for.
 pub fn select(program: &Program) -> Result<Selected, Error> {
-    let pointers = pointers(program);
-    let mut selector = Selector::new(program, &pointers);
+    let mut selector = Selector::new(program);
     selector.open(&program.stage);
     selector.list(&program.body, 0)?;
     selector.close();
@@ -73,7 +72,7 @@ pub fn select(program: &Program) -> Result<Selected, Error> {
     };
     Ok(Selected {
         function,
-        pointers,
+        pointers: selector.pointers,
         textures,
         samplers,
     })
@@ -97,30 +96,24 @@ fn pointer(base: i64) -> Option<Pointer> {
     })
 }
 
-/// The pointers that a program uses, in a fixed order.
-fn pointers(program: &Program) -> Vec<Pointer> {
-    let mut found = BTreeSet::new();
-    visit(&program.body, &mut |instr| {
-        if let NirInstr::Tex(Tex {
+/// The pointers that an instruction wants.
+fn pointers(instr: &NirInstr, found: &mut BTreeSet<Pointer>) {
+    match instr {
+        NirInstr::Tex(Tex {
             op: TexOp::Bundle { .. },
             ..
-        }) = instr
-        {
-            found.extend([Pointer::TextureTable, Pointer::SamplerTable]);
-        }
-        if let NirInstr::Intrinsic(intrinsic) = instr {
-            match intrinsic.op {
-                IntrinsicOp::load_preamble => {
-                    found.extend(pointer(intrinsic.index(IndexKind::BASE)));
-                }
-                IntrinsicOp::load_shared | IntrinsicOp::store_shared => {
-                    found.insert(Pointer::ThreadgroupRoot);
-                }
-                _ => {}
+        }) => found.extend([Pointer::TextureTable, Pointer::SamplerTable]),
+        NirInstr::Intrinsic(intrinsic) => match intrinsic.op {
+            IntrinsicOp::load_preamble => {
+                found.extend(pointer(intrinsic.index(IndexKind::BASE)));
             }
-        }
-    });
-    found.into_iter().collect()
+            IntrinsicOp::load_shared | IntrinsicOp::store_shared => {
+                found.insert(Pointer::ThreadgroupRoot);
+            }
+            _ => {}
+        },
+        _ => {}
+    }
 }
 
 /// Visits every instruction.
@@ -137,16 +130,26 @@ fn visit<'p>(nodes: &'p [Node], f: &mut impl FnMut(&'p NirInstr)) {
     }
 }
 
+/// What a definition is.
+#[derive(Clone, Copy, Default)]
+struct Definition {
+    /// Where its components are in [`Selector::words`].
+    first: u32,
+    /// How many words they are.
+    words: u16,
+    /// Width of a component.
+    bits: u8,
+}
+
 struct Selector<'p> {
-    pointers: &'p [Pointer],
+    /// In a fixed order.
+    pointers: Vec<Pointer>,
     function: Function,
     /// The block that is being filled.
     current: BlockData,
-    /// What each definition is: where its components are in `words`, and how many.
-    defs: Vec<(u32, u32)>,
+    defs: Vec<Definition>,
     /// The components of all definitions, each one's low words first.
     words: Vec<Src>,
-    widths: Vec<u8>,
     producers: Vec<Option<&'p NirInstr>>,
     uses: Vec<u32>,
     /// Of each definition, which components somebody reads.
@@ -184,30 +187,35 @@ enum Fall {
 }
 
 impl<'p> Selector<'p> {
-    fn new(program: &'p Program, pointers: &'p [Pointer]) -> Selector<'p> {
+    fn new(program: &'p Program) -> Selector<'p> {
         let count = program.num_defs as usize;
         let mut this = Selector {
-            pointers,
+            pointers: Vec::new(),
             function: Function {
                 blocks: Vec::new(),
                 num_values: 0,
                 scratch_words: 0,
             },
             current: empty_block(0),
-            defs: vec![(0, 0); count],
+            defs: vec![Definition::default(); count],
             words: Vec::with_capacity(count),
-            widths: vec![0; count],
             producers: vec![None; count],
             uses: vec![0; count],
             components: vec![0; count],
             publications: texture::Publications::default(),
             tables: texture::Tables::default(),
-            stage: stage::Stage::of(program),
+            stage: stage::Stage::default(),
             origins: Vec::new(),
             phis: Vec::new(),
             loops: Vec::new(),
         };
-        visit(&program.body, &mut |instr| this.note(instr));
+        let mut found = BTreeSet::new();
+        visit(&program.body, &mut |instr| {
+            pointers(instr, &mut found);
+            this.stage.note(instr);
+            this.note(instr);
+        });
+        this.pointers = found.into_iter().collect();
         this.note_conditions(&program.body);
         this
     }
@@ -296,6 +304,7 @@ impl<'p> Selector<'p> {
 
     fn block(&mut self, block: &'p mesa_nir::program::Block, fall: Fall) -> Result<Fall, Error> {
         self.origin(block.id);
+        self.current.instrs.reserve(block.instrs.len());
         for instr in &block.instrs {
             match instr {
                 NirInstr::Alu(alu) => self.alu(alu)?,

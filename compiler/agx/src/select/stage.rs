@@ -5,11 +5,11 @@
 //! its tile transactions in the entry block and closes that of colours at its end, each once (isa-3, 4.5).
 
 use mesa_nir::program::{
-    IndexKind, Instr as NirInstr, Intrinsic, IntrinsicOp, Program, StageInfo, Tex, TexOp,
+    IndexKind, Instr as NirInstr, Intrinsic, IntrinsicOp, StageInfo, Tex, TexOp,
 };
 
+use super::Selector;
 use super::memory::result;
-use super::{Selector, visit};
 use crate::error::Error;
 use crate::ir::{
     COVERAGE_REGISTER, Coverage, DepthStore, Derivative, Export, InterpPos, Iter, IterFlat,
@@ -37,6 +37,7 @@ const TEST: u16 = 0x001;
 const INTERP_SMOOTH: i64 = 1;
 
 /// What a program has of these things.
+#[derive(Default)]
 pub(super) struct Stage {
     /// It samples textures.
     textures: bool,
@@ -51,30 +52,23 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    pub(super) fn of(program: &Program) -> Stage {
-        let mut stage = Stage {
-            textures: false,
-            colours: false,
-            coverage: false,
-            centroids: false,
-            covered: None,
-        };
-        visit(&program.body, &mut |instr| match instr {
+    /// Notes what an instruction of the shader does.
+    pub(super) fn note(&mut self, instr: &NirInstr) {
+        match instr {
             NirInstr::Tex(Tex {
                 op: TexOp::Bundle { .. },
                 ..
-            }) => stage.textures = true,
+            }) => self.textures = true,
             NirInstr::Intrinsic(intrinsic) => match intrinsic.op {
                 IntrinsicOp::load_local_pixel_agx | IntrinsicOp::store_local_pixel_agx => {
-                    stage.colours = true;
+                    self.colours = true;
                 }
-                IntrinsicOp::sample_mask_agx | IntrinsicOp::store_zs_agx => stage.coverage = true,
-                IntrinsicOp::load_barycentric_centroid => stage.centroids = true,
+                IntrinsicOp::sample_mask_agx | IntrinsicOp::store_zs_agx => self.coverage = true,
+                IntrinsicOp::load_barycentric_centroid => self.centroids = true,
                 _ => {}
             },
             _ => {}
-        });
-        stage
+        }
     }
 }
 

@@ -304,6 +304,11 @@ fn visit_selections<'p>(nodes: &'p [Node], f: &mut impl FnMut(&'p Tex)) {
 /// In program order the next access tells, arms of one `if` one behind the other: what reads it there keeps it, too. In a
 /// loop only blocks that are made in front of the operation in its own block end; others are read in the next round.
 pub(crate) fn mark_last_reads(function: &mut Function) {
+    let reads = |instr: &Instr| matches!(instr, Instr::Texture(_));
+    let mut blocks = function.blocks.iter();
+    if !blocks.any(|block| block.instrs.iter().any(reads)) {
+        return;
+    }
     // From the back: is the publication read before it is written?
     let mut read = 0u128;
     for block in function.blocks.iter_mut().rev() {

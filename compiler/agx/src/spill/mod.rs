@@ -87,19 +87,16 @@ pub fn pressure(function: &Function) -> u32 {
     pressure::of_function(function)
 }
 
-/// The same, with the function's liveness known. Up to `enough` it may be more than it is: small functions are not
-/// looked at closely.
-pub(crate) fn pressure_with(function: &Function, liveness: &Liveness, enough: u32) -> u32 {
-    // All values at one time, and copies for the operands of an instruction.
-    let mut most = EXTRA;
-    for data in &function.blocks {
-        most += data.phis.len() as u32;
-        for instr in &data.instrs {
-            instr.for_each_dst(|group, _| most += group.len() as u32);
-        }
-    }
-    if most <= enough {
-        return most;
+/// The same, with the function's liveness known, and that at no point more than `live` values are. Up to `enough` it may
+/// be more than it is: functions for which so few values are no question are not looked at closely.
+pub(crate) fn pressure_with(
+    function: &Function,
+    liveness: &Liveness,
+    live: u32,
+    enough: u32,
+) -> u32 {
+    if live + EXTRA <= enough {
+        return live + EXTRA;
     }
     let blocks = pressure::of_blocks(function, liveness);
     blocks.into_iter().max().unwrap_or(0)

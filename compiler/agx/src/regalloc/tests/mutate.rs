@@ -97,8 +97,7 @@ struct Count {
 
 fn damage(config: Config, count: &mut Count) -> Result<(), TestCaseError> {
     let before = checked(config)?;
-    let mut after = before.clone();
-    crate::regalloc::run(&mut after).map_err(|e| TestCaseError::fail(e.to_string()))?;
+    let after = crate::regalloc::run(&before).map_err(|e| TestCaseError::fail(e.to_string()))?;
     let mut rng = Rng(config.seed);
     for i in 0..40 {
         let Some(bad) = damaged(&after, &mut rng) else {

@@ -8,8 +8,7 @@ use crate::ir::*;
 fn finish(mut b: Builder) -> (Function, usize, usize) {
     b.function.compute_preds();
     validate::validate(&b.function).expect("a sound test");
-    let mut after = b.function.clone();
-    crate::regalloc::run(&mut after).expect("allocates");
+    let after = crate::regalloc::run(&b.function).expect("allocates");
     super::same_behaviour(&b.function, &after).expect("the same behaviour");
     let moves = |block: &BlockData| {
         let is_move = |i: &&Instr| match i {

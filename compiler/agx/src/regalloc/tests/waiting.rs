@@ -50,8 +50,7 @@ fn branch(
 fn allocated(mut b: Builder) -> (Function, Function) {
     b.function.compute_preds();
     validate::validate(&b.function).expect("a sound test");
-    let mut after = b.function.clone();
-    crate::regalloc::run(&mut after).expect("allocates");
+    let after = crate::regalloc::run(&b.function).expect("allocates");
     same_behaviour(&b.function, &after).expect("the same behaviour");
     (b.function, after)
 }
