@@ -10,10 +10,16 @@ import sys
 
 SPIRV_TO_NIR = "src/compiler/spirv/spirv_to_nir.c"
 NIR_SEARCH = "src/compiler/nir/nir_search.c"
+VALIDATE = "src/compiler/nir/nir_validate.c"
+REPAIR_SSA = "src/compiler/nir/nir_repair_ssa.c"
+VTN_CFG = "src/compiler/spirv/vtn_cfg.c"
+GLSL_TYPES = "src/compiler/glsl_types.c"
+RALLOC = "src/util/ralloc.c"
+SET = "src/util/set.c"
 
 FIXUPS = [
     # ralloc's own assertions name members that exist in debug builds only, and are hot: leave them out.
-    ("src/util/ralloc.c", "#include <assert.h>\n", "#define CORTLAND_NO_ASSERT 1\n#include <assert.h>\n"),
+    (RALLOC, "#include <assert.h>\n", "#define CORTLAND_NO_ASSERT 1\n#include <assert.h>\n"),
     # INT_MIN / -1 traps on x86. SPIR-V leaves the result undefined, it does not allow the process to be killed.
     (
         "src/compiler/nir/nir_opcodes.py",
@@ -199,12 +205,134 @@ FIXUPS = [
         "         for (unsigned i = 0; i < num_components; ++i)\n"
         "            bound[i] = new_swizzle[i];\n",
     ),
+    # For speed: a hash of the module that nobody asks for.
+    (
+        SPIRV_TO_NIR,
+        "   _mesa_blake3_compute(words, word_count * sizeof(uint32_t), b->shader->info.source_blake3);\n",
+        "",
+    ),
+    # For speed: a walk over the function for its phis, which most do not have.
+    (
+        VTN_CFG,
+        "   vtn_foreach_instruction(b, func->start_block->label, func->end,\n"
+        "                           vtn_handle_phi_second_pass);\n",
+        "   if (_mesa_hash_table_num_entries(b->phi_table) > 0)\n"
+        "      vtn_foreach_instruction(b, func->start_block->label, func->end,\n"
+        "                              vtn_handle_phi_second_pass);\n",
+    ),
+    # For speed: where a value is used in its own block, as most are, there is nothing to repair.
+    (
+        REPAIR_SSA,
+        "      nir_block *src_block = get_src_block(src);\n\n",
+        "      nir_block *src_block = get_src_block(src);\n"
+        "      if (src_block == def->parent_instr->block)\n         continue;\n\n",
+    ),
+    # For speed: what the validator finds out about dominance, without trust in what was known before, may stay with the
+    # shader, which is ours. Mesa compares the two and puts back what was there.
+    (
+        VALIDATE,
+        "static void\nvalidate_metadata_and_ssa_dominance(",
+        "static void\nvalidate_new_dominance(nir_function_impl *impl, validate_state *state)\n{\n"
+        "   impl->valid_metadata &= ~(nir_metadata_block_index | nir_metadata_dominance);\n"
+        "   nir_metadata_require(impl, nir_metadata_block_index | nir_metadata_dominance);\n"
+        "   memset(state->ssa_defs_found, 0, BITSET_WORDS(impl->ssa_alloc) * sizeof(BITSET_WORD));\n"
+        "   validate_ssa_dominance(impl, state);\n}\n\n"
+        "static void\nvalidate_metadata_and_ssa_dominance(",
+    ),
+    (VALIDATE, "   validate_dominance(impl, state);\n", "   validate_new_dominance(impl, state);\n"),
+    # For speed: what is bare already, as most types are that this is asked for.
+    (
+        GLSL_TYPES,
+        "glsl_get_bare_type(const glsl_type *t)\n{\n",
+        "glsl_get_bare_type(const glsl_type *t)\n{\n"
+        "   if (glsl_type_is_vector_or_scalar(t) && t->explicit_stride == 0 && t->explicit_alignment == 0)\n"
+        "      return t;\n\n",
+    ),
+    # For speed: each block of NIR has two sets, most of them small: their first table stands behind them in memory.
+    (
+        SET,
+        "bool\n_mesa_set_init(struct set *ht, void *mem_ctx,\n"
+        "                 uint32_t (*key_hash_function)(const void *key),\n"
+        "                 bool (*key_equals_function)(const void *a,\n"
+        "                                             const void *b))\n{\n",
+        "static void\nset_init(struct set *ht, struct set_entry *table,\n"
+        "         uint32_t (*key_hash_function)(const void *key),\n"
+        "         bool (*key_equals_function)(const void *a, const void *b))\n{\n",
+    ),
+    (
+        SET,
+        "   ht->table = rzalloc_array(mem_ctx, struct set_entry, ht->size);\n"
+        "   ht->entries = 0;\n   ht->deleted_entries = 0;\n\n   return ht->table != NULL;\n}\n",
+        "   ht->table = table;\n   ht->entries = 0;\n   ht->deleted_entries = 0;\n}\n\n"
+        "bool\n_mesa_set_init(struct set *ht, void *mem_ctx,\n"
+        "                 uint32_t (*key_hash_function)(const void *key),\n"
+        "                 bool (*key_equals_function)(const void *a,\n"
+        "                                             const void *b))\n{\n"
+        "   set_init(ht, rzalloc_array(mem_ctx, struct set_entry, hash_sizes[0].size),\n"
+        "            key_hash_function, key_equals_function);\n"
+        "   return ht->table != NULL;\n}\n\n"
+        "/* Whether the table is the one that _mesa_set_create() allocated with the set. */\n"
+        "static bool\nhas_first_table(const struct set *ht)\n{\n"
+        "   return ht->table == (const struct set_entry *)(ht + 1);\n}\n",
+    ),
+    (
+        SET,
+        "   ht = ralloc(mem_ctx, struct set);\n   if (ht == NULL)\n      return NULL;\n\n"
+        "   if (!_mesa_set_init(ht, ht, key_hash_function, key_equals_function)) {\n"
+        "      ralloc_free(ht);\n      return NULL;\n   }\n",
+        "   const size_t table_size = hash_sizes[0].size * sizeof(struct set_entry);\n"
+        "   ht = ralloc_size(mem_ctx, sizeof(struct set) + table_size);\n   if (ht == NULL)\n      return NULL;\n\n"
+        "   struct set_entry *table = (struct set_entry *)(ht + 1);\n   memset(table, 0, table_size);\n"
+        "   set_init(ht, table, key_hash_function, key_equals_function);\n",
+    ),
+    (SET, "   ralloc_free(ht->table);\n   ralloc_free(ht);\n", "   if (!has_first_table(ht))\n      ralloc_free(ht->table);\n   ralloc_free(ht);\n"),
+    (
+        SET,
+        "   table = rzalloc_array(ralloc_parent(ht->table), struct set_entry,\n",
+        "   bool first = has_first_table(ht);\n"
+        "   table = rzalloc_array(first ? ht : ralloc_parent(ht->table), struct set_entry,\n",
+    ),
+    (SET, "   ralloc_free(old_ht.table);\n", "   if (!first)\n      ralloc_free(old_ht.table);\n"),
+    # For speed: every instruction of NIR is allocated here: without two more calls for each.
+    (
+        RALLOC,
+        "static gc_block_header *\nalloc_from_slab(",
+        "static ALWAYS_INLINE gc_block_header *\nalloc_from_slab(",
+    ),
+    (
+        RALLOC,
+        "void *\ngc_alloc_size(gc_ctx *ctx, size_t size, size_t alignment)\n{\n",
+        "static ALWAYS_INLINE void *\ngc_alloc_inline(gc_ctx *ctx, size_t size, size_t alignment)\n{\n",
+    ),
+    (
+        RALLOC,
+        "void *\ngc_zalloc_size(gc_ctx *ctx, size_t size, size_t alignment)\n{\n"
+        "   void *ptr = gc_alloc_size(ctx, size, alignment);\n",
+        "void *\ngc_alloc_size(gc_ctx *ctx, size_t size, size_t alignment)\n{\n"
+        "   return gc_alloc_inline(ctx, size, alignment);\n}\n\n"
+        "void *\ngc_zalloc_size(gc_ctx *ctx, size_t size, size_t alignment)\n{\n"
+        "   void *ptr = gc_alloc_inline(ctx, size, alignment);\n",
+    ),
     # Not an option of Mesa's: SPIRV-Tools would be used, for a debugging aid, wherever it is installed.
     (
         "meson.build",
         "dep_spirv_tools = dependency(\n  'SPIRV-Tools',\n",
         "dep_spirv_tools = dependency(\n  with_clc ? 'SPIRV-Tools' : '',\n",
     ),
+]
+
+# For speed: what the validator does for each operand and value, without calls.
+FIXUPS += [
+    (VALIDATE, f"static {result}\n{name}(", f"static ALWAYS_INLINE {result}\n{name}(")
+    for result, name in [
+        ("void", "validate_num_components"),
+        ("void", "tag_src"),
+        ("void", "validate_src_tag"),
+        ("void", "validate_src"),
+        ("void", "validate_sized_src"),
+        ("bool", "validate_src_dominance"),
+        ("bool", "validate_ssa_def_dominance"),
+    ]
 ]
 
 
