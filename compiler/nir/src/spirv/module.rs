@@ -3,6 +3,7 @@
 
 use crate::{Capability, Error, Stage};
 use spirv::Op;
+use std::sync::LazyLock;
 
 /// Words of a module's header.
 const HEADER: usize = 5;
@@ -21,6 +22,10 @@ const MAX_ID: u32 = 0x3f_ffff;
 const FREE_IDS: usize = 1 << 16;
 const IDS_PER_WORD: usize = 16;
 
+/// The operations of the core by number, which is faster than [`Op::from_u32`].
+static CORE: LazyLock<[Option<Op>; 512]> =
+    LazyLock::new(|| std::array::from_fn(|opcode| Op::from_u32(opcode as u32)));
+
 /// One instruction with its operands.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Instruction<'a> {
@@ -33,6 +38,12 @@ pub(crate) struct Instruction<'a> {
 impl Instruction<'_> {
     pub(crate) fn is(&self, op: Op) -> bool {
         self.opcode == op as u32
+    }
+
+    /// The operation, if the SPIR-V crate knows it.
+    pub(crate) fn op(&self) -> Option<Op> {
+        let core = CORE.get(self.opcode as usize);
+        core.map_or_else(|| Op::from_u32(self.opcode), |&op| op)
     }
 
     /// Operand `i`, or 0, which is never an identifier, where there is none.

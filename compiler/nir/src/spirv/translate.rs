@@ -64,6 +64,10 @@ pub fn spirv_to_nir(
 /// Reject or warn of capabilities that are not enabled.
 fn check_capabilities(module: &Module<'_>, options: &SpirvOptions) -> Result<Vec<String>, Error> {
     let mut warnings = Vec::new();
+    let mut declared = module.capabilities.iter();
+    if declared.all(|&c| options.capabilities.has_with_implied(c)) {
+        return Ok(warnings);
+    }
     for capability in with_implied(&module.capabilities) {
         if options.capabilities.has(capability) {
             continue;
