@@ -220,6 +220,27 @@ FIXUPS = [
         "      vtn_foreach_instruction(b, func->start_block->label, func->end,\n"
         "                              vtn_handle_phi_second_pass);\n",
     ),
+    # For speed: one walk over all functions instead of two: types of values, and control flow.
+    (
+        SPIRV_TO_NIR,
+        "   /* Set types on all vtn_values */\n"
+        "   vtn_foreach_instruction(b, words, word_end, vtn_set_instruction_result_type);\n\n"
+        "   vtn_build_cfg(b, words, word_end);\n\n   if (!options->create_library) {\n",
+        "   vtn_build_cfg(b, words, word_end);\n\n   if (!options->create_library) {\n",
+    ),
+    (
+        VTN_CFG,
+        "                                   const uint32_t *w, unsigned count)\n{\n   switch (opcode) {\n   case SpvOpFunction: {\n",
+        "                                   const uint32_t *w, unsigned count)\n{\n"
+        "   vtn_set_instruction_result_type(b, opcode, w, count);\n\n"
+        "   switch (opcode) {\n   case SpvOpFunction: {\n",
+    ),
+    # For speed: most values have no decoration.
+    (
+        SPIRV_TO_NIR,
+        "   _foreach_decoration_helper(b, value, -1, value, cb, data);\n",
+        "   if (value->decoration)\n      _foreach_decoration_helper(b, value, -1, value, cb, data);\n",
+    ),
     # For speed: where a value is used in its own block, as most are, there is nothing to repair.
     (
         REPAIR_SSA,
