@@ -10,6 +10,7 @@ import sys
 
 SPIRV_TO_NIR = "src/compiler/spirv/spirv_to_nir.c"
 NIR_SEARCH = "src/compiler/nir/nir_search.c"
+NIR = "src/compiler/nir/nir.c"
 VALIDATE = "src/compiler/nir/nir_validate.c"
 REPAIR_SSA = "src/compiler/nir/nir_repair_ssa.c"
 VTN_CFG = "src/compiler/spirv/vtn_cfg.c"
@@ -249,18 +250,44 @@ FIXUPS = [
         "      if (src_block == def->parent_instr->block)\n         continue;\n\n",
     ),
     # For speed: what the validator finds out about dominance, without trust in what was known before, may stay with the
-    # shader, which is ours. Mesa compares the two and puts back what was there.
+    # shader, which is ours. Mesa compares the two and puts back what was there. And the order within a block is known by
+    # now: sources are tagged by their values, of which each comes before its sources, but for phis'.
+    (
+        VALIDATE,
+        "         } else {\n            nir_foreach_src(instr, validate_src_dominance, state);\n         }\n"
+        "         nir_foreach_def(instr, validate_ssa_def_dominance, state);\n",
+        "         } else {\n            nir_foreach_src(instr, validate_src_dominance, state);\n         }\n",
+    ),
+    (
+        VALIDATE,
+        "   if (src->ssa->parent_instr->block == nir_src_parent_instr(src)->block) {\n"
+        "      validate_assert(state, src->ssa->index < state->impl->ssa_alloc);\n"
+        "      validate_assert(state, BITSET_TEST(state->ssa_defs_found,\n"
+        "                                         src->ssa->index));\n"
+        "   } else {\n"
+        "      validate_assert(state, nir_block_dominates(src->ssa->parent_instr->block,\n"
+        "                                                 nir_src_parent_instr(src)->block));\n"
+        "   }\n",
+        "   nir_block *block = src->ssa->parent_instr->block;\n"
+        "   if (block != state->block)\n"
+        "      validate_assert(state, nir_block_dominates(block, state->block));\n",
+    ),
     (
         VALIDATE,
         "static void\nvalidate_metadata_and_ssa_dominance(",
         "static void\nvalidate_new_dominance(nir_function_impl *impl, validate_state *state)\n{\n"
         "   impl->valid_metadata &= ~(nir_metadata_block_index | nir_metadata_dominance);\n"
         "   nir_metadata_require(impl, nir_metadata_block_index | nir_metadata_dominance);\n"
-        "   memset(state->ssa_defs_found, 0, BITSET_WORDS(impl->ssa_alloc) * sizeof(BITSET_WORD));\n"
         "   validate_ssa_dominance(impl, state);\n}\n\n"
         "static void\nvalidate_metadata_and_ssa_dominance(",
     ),
     (VALIDATE, "   validate_dominance(impl, state);\n", "   validate_new_dominance(impl, state);\n"),
+    # For speed: no call for each value.
+    (
+        NIR,
+        "         nir_foreach_def(instr, index_ssa_def_cb, &index);\n",
+        "         _nir_foreach_def(instr, index_ssa_def_cb, &index);\n",
+    ),
     # For speed: what is bare already, as most types are that this is asked for.
     (
         GLSL_TYPES,
@@ -352,7 +379,6 @@ FIXUPS += [
         ("void", "validate_src"),
         ("void", "validate_sized_src"),
         ("bool", "validate_src_dominance"),
-        ("bool", "validate_ssa_def_dominance"),
     ]
 ]
 
