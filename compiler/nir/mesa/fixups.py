@@ -17,6 +17,7 @@ VTN_CFG = "src/compiler/spirv/vtn_cfg.c"
 GLSL_TYPES = "src/compiler/glsl_types.c"
 RALLOC = "src/util/ralloc.c"
 SET = "src/util/set.c"
+HASH_TABLE = "src/util/hash_table.c"
 
 FIXUPS = [
     # ralloc's own assertions name members that exist in debug builds only, and are hot: leave them out.
@@ -341,6 +342,27 @@ FIXUPS = [
         "   table = rzalloc_array(first ? ht : ralloc_parent(ht->table), struct set_entry,\n",
     ),
     (SET, "   ralloc_free(old_ht.table);\n", "   if (!first)\n      ralloc_free(old_ht.table);\n"),
+    # For speed: a key is equal to itself, without a call.
+    (
+        SET,
+        "         if (ht->key_equals_function(key, entry->key)) {\n",
+        "         if (entry->key == key || ht->key_equals_function(key, entry->key)) {\n",
+    ),
+    (
+        SET,
+        "          ht->key_equals_function(key, entry->key)) {\n         if (found)\n",
+        "          (entry->key == key || ht->key_equals_function(key, entry->key))) {\n         if (found)\n",
+    ),
+    (
+        HASH_TABLE,
+        "         if (ht->key_equals_function(key, entry->key)) {\n",
+        "         if (entry->key == key || ht->key_equals_function(key, entry->key)) {\n",
+    ),
+    (
+        HASH_TABLE,
+        "          ht->key_equals_function(key, entry->key))\n         return entry;\n",
+        "          (entry->key == key || ht->key_equals_function(key, entry->key)))\n         return entry;\n",
+    ),
     # For speed: every instruction of NIR is allocated here. The usual case, a slab with room, needs no call but memset().
     (
         RALLOC,
