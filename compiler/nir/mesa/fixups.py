@@ -11,6 +11,7 @@ import sys
 SPIRV_TO_NIR = "src/compiler/spirv/spirv_to_nir.c"
 NIR_SEARCH = "src/compiler/nir/nir_search.c"
 NIR = "src/compiler/nir/nir.c"
+NIR_H = "src/compiler/nir/nir.h"
 VALIDATE = "src/compiler/nir/nir_validate.c"
 REPAIR_SSA = "src/compiler/nir/nir_repair_ssa.c"
 VTN_CFG = "src/compiler/spirv/vtn_cfg.c"
@@ -243,16 +244,56 @@ FIXUPS = [
         "   _foreach_decoration_helper(b, value, -1, value, cb, data);\n",
         "   if (value->decoration)\n      _foreach_decoration_helper(b, value, -1, value, cb, data);\n",
     ),
-    # For speed: where a value is used in its own block, as most are, there is nothing to repair.
+    # For speed: that a value reaches where it is used shows in the structure for almost all, so that the repair of values
+    # and the validator need not work out dominance. Lists of nodes are entered at their start only.
+    (
+        NIR_H,
+        "static inline nir_cf_node *\nnir_cf_node_prev(nir_cf_node *node)\n{\n",
+        "/* Whether the child is the parent, or comes shortly behind it in its list of nodes, or is deep in a node that does.\n"
+        " * Then the parent dominates it, if the function is structured; else this says nothing.\n */\n"
+        "static inline bool\nnir_block_precedes(nir_block *parent, nir_block *child)\n{\n"
+        "   nir_cf_node *node = &child->cf_node;\n"
+        "   while (node && node->parent != parent->cf_node.parent)\n      node = node->parent;\n"
+        "   nir_cf_node *next = &parent->cf_node;\n"
+        "   for (unsigned i = 0; node && next && i < 16; i++) {\n"
+        "      if (next == node)\n         return true;\n"
+        "      next = nir_cf_node_next(next);\n   }\n   return false;\n}\n\n"
+        "static inline nir_cf_node *\nnir_cf_node_prev(nir_cf_node *node)\n{\n",
+    ),
     (
         REPAIR_SSA,
         "      nir_block *src_block = get_src_block(src);\n\n",
         "      nir_block *src_block = get_src_block(src);\n"
-        "      if (src_block == def->parent_instr->block)\n         continue;\n\n",
+        "      if (src_block == def->parent_instr->block)\n         continue;\n"
+        "      if (state->impl->structured && src_block->predecessors->entries > 0 &&\n"
+        "          nir_block_precedes(def->parent_instr->block, src_block))\n         continue;\n\n"
+        "      nir_metadata_require(state->impl, nir_metadata_control_flow);\n",
     ),
-    # For speed: what the validator finds out about dominance, without trust in what was known before, may stay with the
-    # shader, which is ours. Mesa compares the two and puts back what was there. And the order within a block is known by
-    # now: sources are tagged by their values, of which each comes before its sources, but for phis'.
+    (
+        REPAIR_SSA,
+        "   nir_metadata_require(impl, nir_metadata_control_flow);\n\n   nir_foreach_block_unstructured",
+        "   nir_foreach_block_unstructured",
+    ),
+    # The validator does not trust what was known of dominance, and what it works out may stay with the shader, which is
+    # ours, where Mesa compares the two and puts back what was there. The order within a block is known by now: sources
+    # are tagged by their values, of which each comes before its sources, but for phis'.
+    (
+        VALIDATE,
+        "static bool\nvalidate_ssa_def_dominance(nir_def *def, void *_state)\n{\n",
+        "static bool\nreaches(validate_state *state, nir_def *def, nir_block *block)\n{\n"
+        "   nir_block *from = def->parent_instr->block;\n"
+        "   if (state->impl->structured && nir_block_precedes(from, block))\n      return true;\n"
+        "   nir_metadata_require(state->impl, nir_metadata_control_flow);\n"
+        "   return nir_block_dominates(from, block);\n}\n\n"
+        "static bool\nvalidate_ssa_def_dominance(nir_def *def, void *_state)\n{\n",
+    ),
+    (
+        VALIDATE,
+        "               validate_assert(state,\n"
+        "                               nir_block_dominates(src->src.ssa->parent_instr->block,\n"
+        "                                                   src->pred));\n",
+        "               validate_assert(state, reaches(state, src->src.ssa, src->pred));\n",
+    ),
     (
         VALIDATE,
         "         } else {\n            nir_foreach_src(instr, validate_src_dominance, state);\n         }\n"
@@ -269,20 +310,15 @@ FIXUPS = [
         "      validate_assert(state, nir_block_dominates(src->ssa->parent_instr->block,\n"
         "                                                 nir_src_parent_instr(src)->block));\n"
         "   }\n",
-        "   nir_block *block = src->ssa->parent_instr->block;\n"
-        "   if (block != state->block)\n"
-        "      validate_assert(state, nir_block_dominates(block, state->block));\n",
+        "   if (src->ssa->parent_instr->block != state->block)\n"
+        "      validate_assert(state, reaches(state, src->ssa, state->block));\n",
     ),
     (
         VALIDATE,
-        "static void\nvalidate_metadata_and_ssa_dominance(",
-        "static void\nvalidate_new_dominance(nir_function_impl *impl, validate_state *state)\n{\n"
-        "   impl->valid_metadata &= ~(nir_metadata_block_index | nir_metadata_dominance);\n"
-        "   nir_metadata_require(impl, nir_metadata_block_index | nir_metadata_dominance);\n"
-        "   validate_ssa_dominance(impl, state);\n}\n\n"
-        "static void\nvalidate_metadata_and_ssa_dominance(",
+        "   nir_metadata_require(impl, nir_metadata_dominance);\n\n   nir_foreach_block_unstructured",
+        "   impl->valid_metadata &= ~nir_metadata_control_flow;\n\n   nir_foreach_block_unstructured",
     ),
-    (VALIDATE, "   validate_dominance(impl, state);\n", "   validate_new_dominance(impl, state);\n"),
+    (VALIDATE, "   validate_dominance(impl, state);\n", "   validate_ssa_dominance(impl, state);\n"),
     # For speed: no call for each value.
     (
         NIR,
