@@ -214,6 +214,12 @@ FIXUPS = [
         "   _mesa_blake3_compute(words, word_count * sizeof(uint32_t), b->shader->info.source_blake3);\n",
         "",
     ),
+    # For speed: the same for a message that is no error and no warning.
+    (
+        SPIRV_TO_NIR,
+        '      vtn_info("Parsing SPIR-V from %s %u source file %s", lang, version, file);\n',
+        "      (void)lang, (void)version, (void)file;\n",
+    ),
     # For speed: a walk over the function for its phis, which most do not have.
     (
         VTN_CFG,
@@ -317,6 +323,20 @@ FIXUPS = [
         VALIDATE,
         "   nir_metadata_require(impl, nir_metadata_dominance);\n\n   nir_foreach_block_unstructured",
         "   impl->valid_metadata &= ~nir_metadata_control_flow;\n\n   nir_foreach_block_unstructured",
+    ),
+    # Links are looked at in the same walk as what they link.
+    (
+        VALIDATE,
+        "   list_validate(&def->uses);\n   nir_foreach_use_including_if(src, def) {\n",
+        "   struct list_head *last = &def->uses;\n   assert(list_is_linked(last));\n"
+        "   nir_foreach_use_including_if(src, def) {\n"
+        "      assert(src->use_link.prev == last);\n      last = &src->use_link;\n\n",
+    ),
+    (
+        VALIDATE,
+        "      /* Check that nir_src's are unique */\n      tag_src(src, state);\n   }\n",
+        "      /* Check that nir_src's are unique */\n      tag_src(src, state);\n   }\n"
+        "   assert(def->uses.prev == last);\n",
     ),
     (VALIDATE, "   validate_dominance(impl, state);\n", "   validate_ssa_dominance(impl, state);\n"),
     # For speed: no call for each value.
