@@ -49,8 +49,6 @@ pub struct Info {
     pub variables: u32,
     /// Instructions of all functions.
     pub instructions: u32,
-    /// BLAKE3 of the SPIR-V words.
-    pub source_hash: [u8; 32],
 }
 
 /// A pointer to a shader that a closure takes to another thread while this one, which owns the shader, waits.
@@ -135,7 +133,6 @@ impl Shader {
             functions: info.num_functions,
             variables: info.num_variables,
             instructions: info.num_instructions,
-            source_hash: info.source_blake3,
         }
     }
 
