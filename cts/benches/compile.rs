@@ -20,7 +20,7 @@ use cortland_cts::device::layout::Layout;
 
 /// As in the driver: the compiler's many small blocks come from the allocator that it is built with.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: mesa_nir::Allocator = mesa_nir::Allocator;
 
 /// How often each shader is compiled; the median counts.
 const ROUNDS: usize = 7;

@@ -9,11 +9,11 @@ use std::ffi::c_char;
 
 use agx_vulkan::entry::loader;
 use ash::vk;
-use mimalloc::MiMalloc;
+use mesa_nir::Allocator;
 
 /// The allocator of the driver's own code. The application's is not touched.
 #[global_allocator]
-static ALLOCATOR: MiMalloc = MiMalloc;
+static ALLOCATOR: Allocator = Allocator;
 
 /// The loader offers its newest version of the interface and gets the one to use.
 ///

@@ -6,71 +6,102 @@
 #include <string.h>
 
 #include "util/ralloc.h"
-#include "util/u_dynarray.h"
 
 #include "apple9/apple9.h"
 #include "unsupported.h"
 
 struct writer {
-   struct util_dynarray words;
+   void *mem_ctx;
+   uint32_t *words;
+   /* Behind the last word, and behind the room that there is. */
+   uint32_t *next, *end;
    unsigned depth;
 };
 
 static void
+set_room(struct writer *w, size_t room)
+{
+   size_t used = w->next - w->words;
+   w->words = reralloc(w->mem_ctx, w->words, uint32_t, room);
+   w->next = w->words + used;
+   w->end = w->words + room;
+}
+
+static __attribute__((noinline, cold)) void
+grow(struct writer *w)
+{
+   set_room(w, 2 * (size_t)(w->end - w->words));
+}
+
+static inline void
 put(struct writer *w, uint32_t word)
 {
-   util_dynarray_append(&w->words, uint32_t, word);
+   if (unlikely(w->next == w->end))
+      grow(w);
+   *w->next++ = word;
+}
+
+/* `more` goes with it. */
+static void
+put_def_with(struct writer *w, const nir_def *def, uint8_t more)
+{
+   put(w, def->index);
+   put(w, def->num_components | def->bit_size << 8 | (uint32_t)def->divergent << 16 | (uint32_t)more << 24);
 }
 
 static void
 put_def(struct writer *w, const nir_def *def)
 {
-   put(w, def->index);
-   put(w, def->num_components | def->bit_size << 8 | (uint32_t)def->divergent << 16);
+   put_def_with(w, def, 0);
+}
+
+/* Up to four selectors, from the first on, in a word whose first `skip` bytes are taken. */
+static uint32_t
+pack_swizzle(const nir_alu_src *src, unsigned first, unsigned components, unsigned skip)
+{
+   uint32_t word = 0;
+   for (unsigned byte = skip; byte < 4 && first < components; byte++)
+      word |= (uint32_t)src->swizzle[first++] << 8 * byte;
+   return word;
+}
+
+static void
+put_alu_src(struct writer *w, const nir_alu_src *src, unsigned components)
+{
+   put(w, src->src.ssa->index);
+   put(w, components | pack_swizzle(src, 0, components, 1));
+   for (unsigned first = 3; first < components; first += 4)
+      put(w, pack_swizzle(src, first, components, 0));
 }
 
 static void
 put_alu(struct writer *w, const nir_alu_instr *alu)
 {
-   unsigned flags = 0;
+   const nir_op_info *info = &nir_op_infos[alu->op];
+   uint32_t flags = 0;
    if (alu->exact)
       flags |= CORTLAND_ALU_EXACT;
    if (alu->no_signed_wrap)
       flags |= CORTLAND_ALU_NO_SIGNED_WRAP;
    if (alu->no_unsigned_wrap)
       flags |= CORTLAND_ALU_NO_UNSIGNED_WRAP;
-   unsigned sources = nir_op_infos[alu->op].num_inputs;
-   put(w, CORTLAND_INSTR_ALU);
-   put(w, alu->op);
-   put(w, flags);
-   put_def(w, &alu->def);
-   put(w, sources);
-   for (unsigned i = 0; i < sources; i++) {
-      unsigned components = nir_ssa_alu_instr_src_components(alu, i);
-      put(w, alu->src[i].src.ssa->index);
-      put(w, components);
-      for (unsigned first = 0; first < components; first += 4) {
-         uint32_t swizzle = 0;
-         for (unsigned c = first; c < MIN2(first + 4, components); c++)
-            swizzle |= (uint32_t)alu->src[i].swizzle[c] << 8 * (c - first);
-         put(w, swizzle);
-      }
-   }
+   put(w, CORTLAND_INSTR_ALU | flags << 8 | (uint32_t)alu->op << 16);
+   put_def_with(w, &alu->def, info->num_inputs);
+   for (unsigned i = 0; i < info->num_inputs; i++)
+      put_alu_src(w, &alu->src[i], info->input_sizes[i] ? info->input_sizes[i] : alu->def.num_components);
 }
 
 static void
 put_intrinsic(struct writer *w, const nir_intrinsic_instr *intrin)
 {
    const nir_intrinsic_info *info = &nir_intrinsic_infos[intrin->intrinsic];
-   put(w, CORTLAND_INSTR_INTRINSIC);
+   put(w, CORTLAND_INSTR_INTRINSIC | (uint32_t)info->has_dest << 8 | (uint32_t)info->num_srcs << 16 |
+             (uint32_t)info->num_indices << 24);
    put(w, intrin->intrinsic);
-   put(w, info->has_dest);
    if (info->has_dest)
       put_def(w, &intrin->def);
-   put(w, info->num_srcs);
    for (unsigned i = 0; i < info->num_srcs; i++)
       put(w, intrin->src[i].ssa->index);
-   put(w, info->num_indices);
    for (unsigned i = 0; i < info->num_indices; i++) {
       unsigned kind = info->indices[i];
       put(w, kind);
@@ -273,8 +304,23 @@ check_lowered(nir_function_impl *impl)
 struct export_call {
    const nir_shader *original;
    nir_shader *shader;
-   struct writer writer;
+   uint32_t *words;
+   size_t num_words;
 };
+
+/* Hand out what was written and free the shader: in here, so that later calls get its memory. */
+static void
+finish(struct export_call *c, const struct writer *w)
+{
+   size_t count = w->next - w->words;
+   uint32_t *words = guard_result(count * sizeof(*words));
+   if (!words)
+      guard_fail(CORTLAND_OUT_OF_MEMORY, NULL);
+   memcpy(words, w->words, count * sizeof(*words));
+   c->words = words;
+   c->num_words = count;
+   ralloc_free(c->shader);
+}
 
 static void
 do_export(void *arg)
@@ -301,8 +347,10 @@ do_export(void *arg)
    nir_index_ssa_defs(impl);
    nir_metadata_require(impl, nir_metadata_block_index);
 
-   util_dynarray_init(&c->writer.words, s);
-   struct writer *w = &c->writer;
+   struct writer writer = { .mem_ctx = s };
+   struct writer *w = &writer;
+   /* As many as most shaders need. */
+   set_room(w, 256 + 8 * (size_t)impl->ssa_alloc);
    put(w, CORTLAND_EXPORT_MAGIC);
    for (unsigned i = 0; i < 3; i++)
       put(w, s->info.workgroup_size[i]);
@@ -314,21 +362,16 @@ do_export(void *arg)
    put_name(w, impl->function->name);
    put_tables(w, s);
    put_list(w, &impl->body);
+   finish(c, w);
 }
 
 static bool
 export_words(struct export_call *c, uint32_t **words, size_t *num_words, struct cortland_failure *failure)
 {
-   if (!guard_run(do_export, c, failure))
-      return false;
-   *num_words = c->writer.words.size / sizeof(uint32_t);
-   *words = guard_result(c->writer.words.size);
-   if (*words)
-      memcpy(*words, c->writer.words.data, c->writer.words.size);
-   else
-      failure->kind = CORTLAND_OUT_OF_MEMORY;
-   ralloc_free(c->shader);
-   return *words != NULL;
+   bool done = guard_run(do_export, c, failure);
+   *words = c->words;
+   *num_words = c->num_words;
+   return done;
 }
 
 bool

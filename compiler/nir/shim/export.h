@@ -14,15 +14,17 @@
  *    node    NODE_BLOCK, number, count of instructions, instructions
  *            NODE_IF, condition, divergent, list, list
  *            NODE_LOOP, divergent, list
- *    instr   INSTR_ALU, op, flags, def, count of sources, sources: number, components, swizzle (4 components a word)
+ *    instr   INSTR_ALU | flags << 8 | op << 16, def | count of sources << 24, sources
  *            INSTR_CONST, def, for each component: low word, high word
  *            INSTR_UNDEF, def
  *            INSTR_PHI, def, count, for each source: block, number
- *            INSTR_INTRINSIC, op, has a def, def if so, count of sources, numbers, count of indices, kinds and values
+ *            INSTR_INTRINSIC | has a def << 8 | count of sources << 16 | count of indices << 24, op, def if it has one,
+ *            numbers of the sources, kinds and values of the indices
  *            INSTR_TEX, def, flags, texture slot, sampler slot, count of sources, numbers; apple9/texture.h has the flags
  *            INSTR_BREAK
  *            INSTR_CONTINUE
  *    def     number, components | bits << 8 | divergent << 16
+ *    source  number, components and the first three selectors of the swizzle by bytes, the other selectors four a word
  */
 #ifndef CORTLAND_EXPORT_H
 #define CORTLAND_EXPORT_H

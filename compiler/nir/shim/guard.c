@@ -37,7 +37,7 @@ static_assert(sizeof(struct block) % 16 == 0, "memory behind it must be aligned 
  * page before it gives out a block again. Block sizes are multiples of the step, so that one list serves several.
  */
 #define KEPT_STEP 32
-#define KEPT_LISTS 32
+#define KEPT_LISTS 33
 /* They are outside the budget. */
 #define MOST_KEPT (256u << 10)
 
@@ -60,9 +60,15 @@ struct guard {
    struct kept kept;
 };
 
-static _Thread_local struct guard *current;
-static _Thread_local size_t budget = CORTLAND_MEMORY_BUDGET;
-static _Thread_local ptrdiff_t live_bytes;
+/* In one piece, so that functions ask once where it is: in a shared library that is a call. */
+struct thread {
+   /* Of the body that runs; null outside of one. */
+   struct guard *guard;
+   size_t budget;
+   ptrdiff_t live_bytes;
+};
+
+static _Thread_local struct thread this_thread = { .budget = CORTLAND_MEMORY_BUDGET };
 
 static uint64_t
 next_run(void)
@@ -94,11 +100,11 @@ ring_remove(struct block *block)
    block->next->prev = block->prev;
 }
 
-/* The list for blocks of this size; KEPT_LISTS or more if there is none. */
+/* The list for blocks of this size, which is at most SIZE_MAX / 2; KEPT_LISTS or more if there is none. */
 static size_t
 kept_list(size_t size)
 {
-   return size ? (size - 1) / KEPT_STEP : 0;
+   return (size + KEPT_STEP - 1) / KEPT_STEP;
 }
 
 /* The bytes that a block of this size has room for. */
@@ -106,7 +112,7 @@ static size_t
 capacity(size_t size)
 {
    size_t list = kept_list(size);
-   return list < KEPT_LISTS ? (list + 1) * KEPT_STEP : size;
+   return list < KEPT_LISTS ? list * KEPT_STEP : size;
 }
 
 /* Whether it is kept; else it is to be freed. */
@@ -118,7 +124,7 @@ keep(struct guard *guard, struct block *block)
       return false;
    block->next = guard->kept.lists[list];
    guard->kept.lists[list] = block;
-   guard->kept.bytes += (list + 1) * KEPT_STEP;
+   guard->kept.bytes += list * KEPT_STEP;
    return true;
 }
 
@@ -162,13 +168,13 @@ run(struct guard *guard, void (*body)(void *arg), void *arg)
 bool
 guard_run(void (*body)(void *arg), void *arg, struct cortland_failure *failure)
 {
-   struct guard guard = { .left = budget };
+   struct guard guard = { .left = this_thread.budget };
    guard.ring.run = next_run();
    ring_init(&guard.ring);
    exchange_spare(&guard.kept);
-   current = &guard;
+   this_thread.guard = &guard;
    bool done = run(&guard, body, arg);
-   current = NULL;
+   this_thread.guard = NULL;
    if (!done) {
       ralloc_free(guard.owned);
       while (guard.ring.next != &guard.ring)
@@ -185,7 +191,7 @@ guard_run(void (*body)(void *arg), void *arg, struct cortland_failure *failure)
 void
 guard_fail(enum cortland_failure_kind kind, char *message)
 {
-   struct guard *guard = current;
+   struct guard *guard = this_thread.guard;
    if (!guard)
       return;
    simple_mtx_t *shared = guard->shared;
@@ -199,21 +205,23 @@ guard_fail(enum cortland_failure_kind kind, char *message)
 void
 guard_own(void *ralloc_ctx)
 {
-   if (current)
-      current->owned = ralloc_ctx;
+   struct guard *guard = this_thread.guard;
+   if (guard)
+      guard->owned = ralloc_ctx;
 }
 
 void
 cortland_guard_shared(void *mutex)
 {
-   if (current)
-      current->shared = mutex;
+   struct guard *guard = this_thread.guard;
+   if (guard)
+      guard->shared = mutex;
 }
 
 void
 cortland_assert_failed(const char *condition, const char *file, unsigned line)
 {
-   if (!current)
+   if (!this_thread.guard)
       return;
    char *message = NULL;
    if (asprintf(&message, "Mesa assertion failed: %s (%s:%u)", condition, file, line) < 0)
@@ -222,47 +230,51 @@ cortland_assert_failed(const char *condition, const char *file, unsigned line)
 }
 
 static bool
-is_of_current(const struct block *block)
+is_of(const struct guard *guard, const struct block *block)
 {
-   return current && block->run == current->ring.run;
+   return guard && block->run == guard->ring.run;
 }
 
 /* Take bytes from the budget, of which `returned` come back. */
 static void
-charge(size_t bytes, size_t returned)
+charge(struct guard *guard, size_t bytes, size_t returned)
 {
-   if (!current)
+   if (!guard)
       return;
-   size_t left = current->left + returned;
+   size_t left = guard->left + returned;
    if (bytes > left)
       guard_fail(CORTLAND_BEYOND_BUDGET, NULL);
-   current->left = left - bytes;
+   guard->left = left - bytes;
 }
 
 /* One that was kept. NULL if there is none, or if anything else is out of the ordinary. */
 static struct block *
-take_kept(struct guard *guard, size_t size)
+take_kept(struct thread *thread, size_t size)
 {
+   struct guard *guard = thread->guard;
+   if (!guard || size > guard->left || guard->shared)
+      return NULL;
    size_t list = kept_list(size);
-   if (!guard || list >= KEPT_LISTS || guard->shared || size > guard->left)
+   if (list >= KEPT_LISTS)
       return NULL;
    struct block *block = guard->kept.lists[list];
    if (!block)
       return NULL;
    guard->kept.lists[list] = block->next;
-   guard->kept.bytes -= (list + 1) * KEPT_STEP;
+   guard->kept.bytes -= list * KEPT_STEP;
    guard->left -= size;
    block->size = size;
    block->run = guard->ring.run;
    ring_insert(&guard->ring, block);
-   live_bytes += size;
+   thread->live_bytes += size;
    return block;
 }
 
 static __attribute__((noinline)) void *
-allocate_anew(size_t size, bool zeroed)
+allocate_anew(struct thread *thread, size_t size, bool zeroed)
 {
-   charge(size, 0);
+   struct guard *guard = thread->guard;
+   charge(guard, size, 0);
    struct block *block = NULL;
    if (size <= SIZE_MAX / 2) {
       size_t bytes = sizeof(*block) + capacity(size);
@@ -273,23 +285,24 @@ allocate_anew(size_t size, bool zeroed)
       return NULL;
    }
    block->size = size;
-   if (current && !current->shared) {
-      block->run = current->ring.run;
-      ring_insert(&current->ring, block);
+   if (guard && !guard->shared) {
+      block->run = guard->ring.run;
+      ring_insert(&guard->ring, block);
    } else {
       block->run = 0;
       ring_init(block);
    }
-   live_bytes += size;
+   thread->live_bytes += size;
    return block + 1;
 }
 
 static inline void *
 allocate(size_t size, bool zeroed)
 {
-   struct block *block = take_kept(current, size);
+   struct thread *thread = &this_thread;
+   struct block *block = take_kept(thread, size);
    if (!block)
-      return allocate_anew(size, zeroed);
+      return allocate_anew(thread, size, zeroed);
    return zeroed ? memset(block + 1, 0, size) : block + 1;
 }
 
@@ -311,10 +324,11 @@ cortland_realloc(void *memory, size_t size)
 {
    if (!memory)
       return allocate(size, false);
+   struct thread *thread = &this_thread;
    struct block *block = (struct block *)memory - 1;
    bool alone = block->next == block;
    size_t old_size = block->size;
-   charge(size, is_of_current(block) || old_size <= size ? old_size : size);
+   charge(thread->guard, size, is_of(thread->guard, block) || old_size <= size ? old_size : size);
    struct block *moved = NULL;
    if (size <= SIZE_MAX / 2)
       moved = mi_realloc(block, sizeof(*block) + capacity(size));
@@ -328,24 +342,29 @@ cortland_realloc(void *memory, size_t size)
       moved->prev->next = moved;
       moved->next->prev = moved;
    }
-   live_bytes += (ptrdiff_t)size - (ptrdiff_t)old_size;
+   thread->live_bytes += (ptrdiff_t)size - (ptrdiff_t)old_size;
    moved->size = size;
    return moved + 1;
+}
+
+/* The compiler must not look into it, as it would rather ask again where the thread's is than keep that. */
+static __attribute__((noipa)) void
+release(struct thread *thread, struct block *block)
+{
+   struct guard *guard = thread->guard;
+   if (is_of(guard, block))
+      guard->left += block->size;
+   thread->live_bytes -= block->size;
+   ring_remove(block);
+   if (!keep(guard, block))
+      mi_free(block);
 }
 
 void
 cortland_mesa_free(void *memory)
 {
-   if (!memory)
-      return;
-   struct block *block = (struct block *)memory - 1;
-   struct guard *guard = current;
-   if (guard && block->run == guard->ring.run)
-      guard->left += block->size;
-   live_bytes -= block->size;
-   ring_remove(block);
-   if (!keep(guard, block))
-      mi_free(block);
+   if (memory)
+      release(&this_thread, (struct block *)memory - 1);
 }
 
 /* For what a call gives to its caller: from mimalloc, as the C library tidies up before it gives out a large block. */
@@ -383,10 +402,10 @@ cortland_strdup(const char *text)
 int
 cortland_pthread_once(pthread_once_t *once, void (*routine)(void))
 {
-   struct guard *guard = current;
-   current = NULL;
+   struct guard *guard = this_thread.guard;
+   this_thread.guard = NULL;
    int result = pthread_once(once, routine);
-   current = guard;
+   this_thread.guard = guard;
    return result;
 }
 
@@ -402,11 +421,11 @@ cortland_open_memstream(char **text, size_t *size)
 void
 cortland_test_set_budget(size_t bytes)
 {
-   budget = bytes;
+   this_thread.budget = bytes;
 }
 
 ptrdiff_t
 cortland_test_live_bytes(void)
 {
-   return live_bytes;
+   return this_thread.live_bytes;
 }

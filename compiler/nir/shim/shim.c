@@ -242,7 +242,6 @@ cortland_shader_info(const nir_shader *shader, struct cortland_info *info)
    info->num_ubos = shader->info.num_ubos;
    info->num_ssbos = shader->info.num_ssbos;
    info->num_uniforms = shader->num_uniforms;
-   memcpy(info->source_blake3, shader->info.source_blake3, sizeof(info->source_blake3));
    info->num_variables = exec_list_length(&shader->variables);
    nir_foreach_function(function, shader) {
       info->num_functions++;

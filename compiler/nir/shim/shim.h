@@ -32,7 +32,6 @@ struct cortland_info {
    uint32_t num_functions;
    uint32_t num_variables;
    uint32_t num_instructions;
-   uint8_t source_blake3[32];
 };
 
 void cortland_types_ref(void);

@@ -38,6 +38,32 @@ impl Drop for Allocation {
     }
 }
 
+/// Words of an export, which the shim allocated.
+pub(crate) struct Words(NonNull<u32>, usize);
+
+// SAFETY: plain memory with one owner; the shim's allocator frees memory in any thread.
+unsafe impl Send for Words {}
+
+impl Words {
+    /// # Safety
+    /// `words` came from `guard_result` of the shim, holds `count` initialised words, and is owned by no one else.
+    pub(crate) unsafe fn new(words: *mut u32, count: usize) -> Self {
+        Self(NonNull::new(words).expect("an export has words"), count)
+    }
+
+    pub(crate) fn as_slice(&self) -> &[u32] {
+        // SAFETY: new()'s contract.
+        unsafe { std::slice::from_raw_parts(self.0.as_ptr(), self.1) }
+    }
+}
+
+impl Drop for Words {
+    fn drop(&mut self) {
+        // SAFETY: new()'s contract.
+        unsafe { ffi::cortland_result_free(self.0.as_ptr().cast()) }
+    }
+}
+
 /// Take over a NUL-terminated string that the shim allocated.
 ///
 /// # Safety

@@ -8,6 +8,7 @@
 //! the SPIR-V validator and by this crate's own limits before Mesa sees it, and what Mesa asserts comes back as an
 //! [`Error`].
 
+mod allocator;
 mod apple9;
 mod blob;
 mod compiler_options;
@@ -21,6 +22,7 @@ mod spirv;
 mod stack;
 mod stage;
 
+pub use allocator::Allocator;
 pub use apple9::{
     BindingKind, BindingLayout, ComputeLowering, MOST_SLICES, Place, SINK_PAGE, ZERO_PAGE,
 };
@@ -46,9 +48,6 @@ pub use spirv::translate::{SpecConstant, spirv_to_nir};
 pub use spirv::validate::validator_runs;
 pub use spirv::validate::{forget_validated_modules, validate_spirv};
 pub use stage::Stage;
-
-// Links the allocator that the shim calls.
-use libmimalloc_sys as _;
 
 /// A SPIR-V capability, by the name that the SPIR-V specification gives it.
 pub use ::spirv::Capability;

@@ -2,7 +2,7 @@
 //! The owner of a NIR shader.
 
 use crate::blob::{self, BlobKey};
-use crate::guarded::{self, Allocation, Owned, Types, take_string};
+use crate::guarded::{self, Allocation, Owned, Types, Words, take_string};
 use crate::program::{Program, decode};
 use crate::{
     CompilerOptions, ComputeLowering, Error, FragmentLowering, Stage, VertexLowering, ffi, stack,
@@ -49,8 +49,6 @@ pub struct Info {
     pub variables: u32,
     /// Instructions of all functions.
     pub instructions: u32,
-    /// BLAKE3 of the SPIR-V words.
-    pub source_hash: [u8; 32],
 }
 
 /// A pointer to a shader that a closure takes to another thread while this one, which owns the shader, waits.
@@ -135,7 +133,6 @@ impl Shader {
             functions: info.num_functions,
             variables: info.num_variables,
             instructions: info.num_instructions,
-            source_hash: info.source_blake3,
         }
     }
 
@@ -218,10 +215,10 @@ impl Shader {
     /// The shader as plain data for a back end. It must be lowered: one function, no dereferences, no textures; what it
     /// holds of these is an [`Error::Unsupported`]. Divergence is that within a subgroup.
     pub fn export(&self) -> Result<Program, Error> {
-        decode(&self.export_words()?)
+        decode(self.export_words()?.as_slice())
     }
 
-    pub(crate) fn export_words(&self) -> Result<Vec<u32>, Error> {
+    pub(crate) fn export_words(&self) -> Result<Words, Error> {
         let shader = self.handle();
         // SAFETY: the handle is of a live shader; words and count are written on success.
         stack::run(self.deep, move || unsafe {
@@ -249,7 +246,7 @@ impl Shader {
         })??;
         // The shader pointed into both.
         drop((options, types));
-        decode(&words)
+        decode(words.as_slice())
     }
 
     /// A copy that shares nothing but the options.
@@ -320,17 +317,14 @@ impl Shader {
 /// If `export` returns true, it has written a pointer that is ours to free, and how many words are there.
 unsafe fn take_words(
     export: impl FnOnce(*mut *mut u32, *mut usize, *mut ffi::cortland_failure) -> bool,
-) -> Result<Vec<u32>, Error> {
+) -> Result<Words, Error> {
     let (mut words, mut count) = (ptr::null_mut(), 0);
     let (done, failure) = guarded::call(|f| export(&raw mut words, &raw mut count, f));
     if !done {
         return Err(failure.error());
     }
-    // SAFETY: the contract above; they are freed once, behind their last use.
-    let copy = unsafe { std::slice::from_raw_parts(words, count) }.to_vec();
-    // SAFETY: as above.
-    unsafe { ffi::cortland_result_free(words.cast()) };
-    Ok(copy)
+    // SAFETY: the contract above.
+    Ok(unsafe { Words::new(words, count) })
 }
 
 impl std::fmt::Debug for Shader {

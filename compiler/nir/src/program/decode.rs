@@ -23,8 +23,14 @@ pub(crate) fn decode(words: &[u32]) -> Result<Program, Error> {
     }
 }
 
+#[cold]
 fn malformed(what: &str) -> Error {
     Error::Internal(format!("malformed export of a shader: {what}"))
+}
+
+#[cold]
+fn early() -> Error {
+    malformed("it ends early")
 }
 
 /// Deeper nesting than the writer lets through.
@@ -37,12 +43,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     pub(super) fn word(&mut self) -> Result<u32, Error> {
-        let (&first, rest) = self
-            .words
-            .split_first()
-            .ok_or_else(|| malformed("it ends early"))?;
-        self.words = rest;
-        Ok(first)
+        self.words().map(|[word]| word)
     }
 
     /// A count of things that take at least a word each, so that a wrong one cannot ask for much memory.
@@ -54,12 +55,23 @@ impl Reader<'_> {
         Ok(count)
     }
 
+    /// The next words, as many as the caller names.
+    fn words<const N: usize>(&mut self) -> Result<[u32; N], Error> {
+        let (&first, rest) = self.words.split_first_chunk().ok_or_else(early)?;
+        self.words = rest;
+        Ok(first)
+    }
+
     fn many<T>(
         &mut self,
         count: usize,
         mut one: impl FnMut(&mut Self) -> Result<T, Error>,
     ) -> Result<Vec<T>, Error> {
-        (0..count).map(|_| one(self)).collect()
+        let mut all = Vec::with_capacity(count);
+        for _ in 0..count {
+            all.push(one(self)?);
+        }
+        Ok(all)
     }
 
     fn flag(&mut self) -> Result<bool, Error> {
@@ -163,23 +175,31 @@ impl Reader<'_> {
     }
 
     fn def(&mut self) -> Result<Def, Error> {
-        let id = DefId(self.word()?);
-        let [components, bits, divergent, _] = self.word()?.to_le_bytes();
-        Ok(Def {
-            id,
+        Ok(self.def_with()?.0)
+    }
+
+    /// A definition, and the byte that goes with it.
+    fn def_with(&mut self) -> Result<(Def, u8), Error> {
+        let [id, shape] = self.words()?;
+        let [components, bits, divergent, more] = shape.to_le_bytes();
+        let def = Def {
+            id: DefId(id),
             components,
             bits,
             divergent: divergent != 0,
-        })
+        };
+        Ok((def, more))
     }
 
     fn instr(&mut self) -> Result<Instr, Error> {
-        match self.word()? {
-            ffi::cortland_export_instr_CORTLAND_INSTR_ALU => Ok(Instr::Alu(self.alu()?)),
+        let first = self.word()?;
+        match first & 0xff {
+            ffi::cortland_export_instr_CORTLAND_INSTR_ALU => Ok(Instr::Alu(self.alu(first)?)),
             ffi::cortland_export_instr_CORTLAND_INSTR_CONST => {
                 let def = self.def()?;
                 let values = self.many(usize::from(def.components), |r| {
-                    Ok(u64::from(r.word()?) | u64::from(r.word()?) << 32)
+                    let [low, high] = r.words()?;
+                    Ok(u64::from(low) | u64::from(high) << 32)
                 })?;
                 Ok(Instr::Const(def, values))
             }
@@ -187,11 +207,14 @@ impl Reader<'_> {
             ffi::cortland_export_instr_CORTLAND_INSTR_PHI => {
                 let def = self.def()?;
                 let count = self.count()?;
-                let sources = self.many(count, |r| Ok((BlockId(r.word()?), DefId(r.word()?))))?;
+                let sources = self.many(count, |r| {
+                    let [block, def] = r.words()?;
+                    Ok((BlockId(block), DefId(def)))
+                })?;
                 Ok(Instr::Phi(def, sources))
             }
             ffi::cortland_export_instr_CORTLAND_INSTR_INTRINSIC => {
-                Ok(Instr::Intrinsic(self.intrinsic()?))
+                Ok(Instr::Intrinsic(self.intrinsic(first)?))
             }
             ffi::cortland_export_instr_CORTLAND_INSTR_TEX => Ok(Instr::Tex(self.tex()?)),
             ffi::cortland_export_instr_CORTLAND_INSTR_BREAK => Ok(Instr::Break),
@@ -200,25 +223,12 @@ impl Reader<'_> {
         }
     }
 
-    fn alu(&mut self) -> Result<Alu, Error> {
-        let op = self.word()?;
-        let op = AluOp::from_number(op).ok_or_else(|| malformed("an arithmetic operation"))?;
-        let flags = self.word()?;
-        let def = self.def()?;
-        let count = self.count()?;
-        let srcs = self.many(count, |r| {
-            let def = DefId(r.word()?);
-            let components = r.word()? as usize;
-            if components > MAX_COMPONENTS {
-                return Err(malformed("a swizzle"));
-            }
-            let mut swizzle = ArrayVec::new();
-            for first in (0..components).step_by(4) {
-                let four = r.word()?.to_le_bytes();
-                swizzle.extend(four.into_iter().take(components - first));
-            }
-            Ok(AluSrc { def, swizzle })
-        })?;
+    fn alu(&mut self, first: u32) -> Result<Alu, Error> {
+        let op = AluOp::from_number(first >> 16);
+        let op = op.ok_or_else(|| malformed("an arithmetic operation"))?;
+        let flags = first >> 8;
+        let (def, count) = self.def_with()?;
+        let srcs = self.many(usize::from(count), Self::alu_src)?;
         Ok(Alu {
             op,
             def,
@@ -226,6 +236,25 @@ impl Reader<'_> {
             no_signed_wrap: flags & ffi::CORTLAND_ALU_NO_SIGNED_WRAP != 0,
             no_unsigned_wrap: flags & ffi::CORTLAND_ALU_NO_UNSIGNED_WRAP != 0,
             srcs,
+        })
+    }
+
+    fn alu_src(&mut self) -> Result<AluSrc, Error> {
+        let [def, shape] = self.words()?;
+        let [components, selectors @ ..] = shape.to_le_bytes();
+        let components = usize::from(components);
+        if components > MAX_COMPONENTS {
+            return Err(malformed("a swizzle"));
+        }
+        let mut swizzle = ArrayVec::new();
+        swizzle.extend(selectors.into_iter().take(components));
+        while swizzle.len() < components {
+            let four = self.word()?.to_le_bytes();
+            swizzle.extend(four.into_iter().take(components - swizzle.len()));
+        }
+        Ok(AluSrc {
+            def: DefId(def),
+            swizzle,
         })
     }
 
@@ -246,21 +275,21 @@ impl Reader<'_> {
         })
     }
 
-    fn intrinsic(&mut self) -> Result<Intrinsic, Error> {
-        let op = self.word()?;
-        let op = IntrinsicOp::from_number(op).ok_or_else(|| malformed("an intrinsic"))?;
-        let def = if self.flag()? {
-            Some(self.def()?)
-        } else {
+    fn intrinsic(&mut self, first: u32) -> Result<Intrinsic, Error> {
+        let [_, has_def, sources, indices] = first.to_le_bytes();
+        let op = IntrinsicOp::from_number(self.word()?);
+        let op = op.ok_or_else(|| malformed("an intrinsic"))?;
+        let def = if has_def == 0 {
             None
+        } else {
+            Some(self.def()?)
         };
-        let count = self.count()?;
-        let srcs = self.many(count, |r| Ok(DefId(r.word()?)))?;
-        let count = self.count()?;
-        let indices = self.many(count, |r| {
-            let kind = IndexKind::from_number(r.word()?);
+        let srcs = self.many(usize::from(sources), |r| Ok(DefId(r.word()?)))?;
+        let indices = self.many(usize::from(indices), |r| {
+            let [kind, value] = r.words()?;
+            let kind = IndexKind::from_number(kind);
             let kind = kind.ok_or_else(|| malformed("a kind of index"))?;
-            Ok((kind, i64::from(r.word()?.cast_signed())))
+            Ok((kind, i64::from(value.cast_signed())))
         })?;
         Ok(Intrinsic {
             op,
@@ -303,7 +332,8 @@ mod tests {
         let shader = spirv_to_nir(&words, Stage::Compute, "start", &[], &vulkan, &options);
         let shader = shader.expect("translates");
         let shader = shader.lower_compute(&ComputeLowering::default());
-        shader.expect("lowers").export_words().expect("exports")
+        let words = shader.expect("lowers").export_words().expect("exports");
+        words.as_slice().to_vec()
     }
 
     #[test]

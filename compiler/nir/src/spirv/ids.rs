@@ -5,7 +5,7 @@
 /// them by the size of the module (`module.rs`), and with them the table.
 #[derive(Debug)]
 pub(super) struct Ids<T> {
-    /// One more than the place among the entries, or 0.
+    /// One more than the place among the entries, or 0. Empty as long as there are none.
     places: Vec<u32>,
     entries: Vec<T>,
     bound: u32,
@@ -32,8 +32,8 @@ impl<T> Ids<T> {
             return;
         }
         let id = id as usize;
-        if id >= self.places.len() {
-            self.places.resize(id + 1, 0);
+        if self.places.is_empty() {
+            self.places = vec![0; self.bound as usize];
         }
         match self.places[id].checked_sub(1) {
             Some(place) => self.entries[place as usize] = entry,

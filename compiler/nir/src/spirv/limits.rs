@@ -79,7 +79,7 @@ pub(crate) fn check(module: &Module<'_>, specialization: &[SpecConstant]) -> Res
         deep: false,
     };
     for instruction in module.instructions() {
-        if let Some(op) = Op::from_u32(instruction.opcode) {
+        if let Some(op) = instruction.op() {
             walk.note(op, instruction)?;
             walk.constants.note(op, instruction)?;
         }

@@ -3,6 +3,7 @@
 
 use crate::{Capability, Error, Stage};
 use spirv::Op;
+use std::sync::LazyLock;
 
 /// Words of a module's header.
 const HEADER: usize = 5;
@@ -21,6 +22,10 @@ const MAX_ID: u32 = 0x3f_ffff;
 const FREE_IDS: usize = 1 << 16;
 const IDS_PER_WORD: usize = 16;
 
+/// The operations of the core by number, which is faster than [`Op::from_u32`].
+static CORE: LazyLock<[Option<Op>; 512]> =
+    LazyLock::new(|| std::array::from_fn(|opcode| Op::from_u32(opcode as u32)));
+
 /// One instruction with its operands.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Instruction<'a> {
@@ -30,9 +35,26 @@ pub(crate) struct Instruction<'a> {
     pub(crate) operands: &'a [u32],
 }
 
-impl Instruction<'_> {
+impl<'a> Instruction<'a> {
+    /// The one at the start of these words, and the words behind it. None if it does not lie within them.
+    fn split(words: &'a [u32]) -> Option<(Self, &'a [u32])> {
+        let (&first, rest) = words.split_first()?;
+        let (operands, rest) = rest.split_at_checked(((first >> 16) as usize).wrapping_sub(1))?;
+        let instruction = Self {
+            opcode: first & 0xffff,
+            operands,
+        };
+        Some((instruction, rest))
+    }
+
     pub(crate) fn is(&self, op: Op) -> bool {
         self.opcode == op as u32
+    }
+
+    /// The operation, if the SPIR-V crate knows it.
+    pub(crate) fn op(&self) -> Option<Op> {
+        let core = CORE.get(self.opcode as usize);
+        core.map_or_else(|| Op::from_u32(self.opcode), |&op| op)
     }
 
     /// Operand `i`, or 0, which is never an identifier, where there is none.
@@ -106,21 +128,19 @@ impl<'a> Module<'a> {
             entry_points: Vec::new(),
             capabilities: Vec::new(),
         };
-        let mut at = HEADER;
-        while at < words.len() {
-            let (count, opcode) = (words[at] >> 16, words[at] & 0xffff);
-            if count == 0 || count as usize > words.len() - at {
+        let mut left = &words[HEADER..];
+        while !left.is_empty() {
+            let Some((instruction, rest)) = Instruction::split(left) else {
                 return malformed(format!(
-                    "instruction {opcode} at word {at} has {count} words, {} are left",
-                    words.len() - at
+                    "instruction {} at word {} has {} words, {} are left",
+                    left[0] & 0xffff,
+                    words.len() - left.len(),
+                    left[0] >> 16,
+                    left.len()
                 ));
-            }
-            let instruction = Instruction {
-                opcode,
-                operands: &words[at + 1..at + count as usize],
             };
             module.note(instruction);
-            at += count as usize;
+            left = rest;
         }
         Ok(module)
     }
@@ -144,16 +164,10 @@ impl<'a> Module<'a> {
 
     /// The instructions in order.
     pub(crate) fn instructions(&self) -> impl Iterator<Item = Instruction<'a>> + use<'a> {
-        let words = self.words;
-        let mut at = HEADER;
+        let mut left = &self.words[HEADER..];
         std::iter::from_fn(move || {
-            let first = *words.get(at)?;
-            let end = at + (first >> 16) as usize;
-            let instruction = Instruction {
-                opcode: first & 0xffff,
-                operands: &words[at + 1..end],
-            };
-            at = end;
+            let (instruction, rest) = Instruction::split(left)?;
+            left = rest;
             Some(instruction)
         })
     }

@@ -3,6 +3,7 @@
 
 use crate::{Capability, ffi};
 use std::collections::BTreeSet;
+use std::fmt;
 
 /// How the front end treats a module, beside the module itself.
 #[derive(Debug, Clone)]
@@ -142,46 +143,68 @@ pub enum BlockLayout {
 ///
 /// A module must find every capability that it declares in the set, and every one that those imply: Int64Atomics is of
 /// no use without Int64.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Capabilities(BTreeSet<u32>);
+#[derive(Clone)]
+pub struct Capabilities {
+    enabled: BTreeSet<u32>,
+    /// Those that imply none but enabled ones.
+    complete: BTreeSet<u32>,
+    /// The enabled ones, for Mesa.
+    mesa: ffi::spirv_capabilities,
+}
 
 impl Capabilities {
+    fn new(enabled: BTreeSet<u32>) -> Self {
+        let implies_enabled = |c: &u32| with_implied(&[*c]).iter().all(|i| enabled.contains(i));
+        let complete = enabled.iter().copied().filter(implies_enabled).collect();
+        let mut mesa = ffi::spirv_capabilities::default();
+        enable(&mut mesa, enabled.iter().copied());
+        Self {
+            enabled,
+            complete,
+            mesa,
+        }
+    }
+
     /// No capability.
     #[must_use]
     pub fn none() -> Self {
-        Self(BTreeSet::new())
+        Self::new(BTreeSet::new())
     }
 
     /// Every capability that a feature or property of core Vulkan 1.3, required or optional, can enable.
     #[must_use]
     pub fn vulkan_1_3() -> Self {
-        Self(VULKAN_1_3.iter().map(|&c| c as u32).collect())
+        Self::new(VULKAN_1_3.iter().map(|&c| c as u32).collect())
     }
 
     /// Switch one capability on or off.
     pub fn set(&mut self, capability: Capability, on: bool) -> &mut Self {
+        let mut enabled = std::mem::take(&mut self.enabled);
         if on {
-            self.0.insert(capability as u32);
+            enabled.insert(capability as u32);
         } else {
-            self.0.remove(&(capability as u32));
+            enabled.remove(&(capability as u32));
         }
+        *self = Self::new(enabled);
         self
     }
 
     /// The set with these added.
     #[must_use]
-    pub fn with(mut self, capabilities: &[Capability]) -> Self {
-        self.0.extend(capabilities.iter().map(|&c| c as u32));
-        self
+    pub fn with(self, capabilities: &[Capability]) -> Self {
+        let mut enabled = self.enabled;
+        enabled.extend(capabilities.iter().map(|&c| c as u32));
+        Self::new(enabled)
     }
 
     /// The set with these taken away.
     #[must_use]
-    pub fn without(mut self, capabilities: &[Capability]) -> Self {
+    pub fn without(self, capabilities: &[Capability]) -> Self {
+        let mut enabled = self.enabled;
         for &capability in capabilities {
-            self.set(capability, false);
+            enabled.remove(&(capability as u32));
         }
-        self
+        Self::new(enabled)
     }
 
     /// Whether a capability is on.
@@ -191,17 +214,43 @@ impl Capabilities {
     }
 
     pub(crate) fn has(&self, capability: u32) -> bool {
-        self.0.contains(&capability)
+        self.enabled.contains(&capability)
+    }
+
+    /// Whether a capability is on, with all that it implies.
+    pub(crate) fn has_with_implied(&self, capability: u32) -> bool {
+        self.complete.contains(&capability)
     }
 
     /// The set, with what a module declares beside it, for Mesa.
     pub(crate) fn to_mesa(&self, declared: &[u32]) -> ffi::spirv_capabilities {
-        let mut mesa = ffi::spirv_capabilities::default();
-        for &capability in self.0.iter().chain(declared) {
-            // SAFETY: mesa is a live structure; the shim ignores capabilities that Mesa does not know.
-            unsafe { ffi::cortland_capability_enable(&raw mut mesa, capability) };
-        }
+        let mut mesa = self.mesa;
+        enable(
+            &mut mesa,
+            declared.iter().copied().filter(|&c| !self.has(c)),
+        );
         mesa
+    }
+}
+
+impl PartialEq for Capabilities {
+    fn eq(&self, other: &Self) -> bool {
+        self.enabled == other.enabled
+    }
+}
+
+impl Eq for Capabilities {}
+
+impl fmt::Debug for Capabilities {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(&self.enabled).finish()
+    }
+}
+
+fn enable(mesa: &mut ffi::spirv_capabilities, capabilities: impl Iterator<Item = u32>) {
+    for capability in capabilities {
+        // SAFETY: mesa is a live structure; the shim ignores capabilities that Mesa does not know.
+        unsafe { ffi::cortland_capability_enable(mesa, capability) };
     }
 }
 

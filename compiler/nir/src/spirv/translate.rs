@@ -64,6 +64,10 @@ pub fn spirv_to_nir(
 /// Reject or warn of capabilities that are not enabled.
 fn check_capabilities(module: &Module<'_>, options: &SpirvOptions) -> Result<Vec<String>, Error> {
     let mut warnings = Vec::new();
+    let mut declared = module.capabilities.iter();
+    if declared.all(|&c| options.capabilities.has_with_implied(c)) {
+        return Ok(warnings);
+    }
     for capability in with_implied(&module.capabilities) {
         if options.capabilities.has(capability) {
             continue;
@@ -185,13 +189,18 @@ unsafe extern "C" fn collect(
     _offset: usize,
     message: *const c_char,
 ) {
+    let is_error = level == ffi::nir_spirv_debug_level_NIR_SPIRV_DEBUG_LEVEL_ERROR;
+    let is_warning = level == ffi::nir_spirv_debug_level_NIR_SPIRV_DEBUG_LEVEL_WARNING;
+    if !is_error && !is_warning {
+        return;
+    }
     // SAFETY: mesa_options() gave a Log that outlasts the call and that nothing else uses meanwhile; the message is a
     // NUL-terminated string.
     let (log, message) = unsafe { (&mut *log.cast::<Log>(), CStr::from_ptr(message)) };
     let message = tidy(&message.to_string_lossy());
-    if level == ffi::nir_spirv_debug_level_NIR_SPIRV_DEBUG_LEVEL_ERROR {
+    if is_error {
         log.error = Some(message);
-    } else if level == ffi::nir_spirv_debug_level_NIR_SPIRV_DEBUG_LEVEL_WARNING {
+    } else {
         log.warnings.push(message);
     }
 }
