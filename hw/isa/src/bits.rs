@@ -176,29 +176,32 @@ impl Bits {
         value
     }
 
+    /// The low bits of `value` where the field has them, and nothing else.
+    #[inline(always)]
+    #[must_use]
+    pub(crate) const fn spread(&self, value: u64) -> u128 {
+        let mut halves = [0; 2];
+        self.pieces[0].put(&mut halves, value);
+        let mut i = 1;
+        while i < self.count as usize && i < Bits::MAX_PIECES {
+            self.pieces[i].put(&mut halves, value);
+            i += 1;
+        }
+        halves[0] as u128 | (halves[1] as u128) << 64
+    }
+
     /// Returns `word` with the field set to the low bits of `value`.
     #[inline]
     #[must_use]
-    pub fn put(&self, word: u128, value: u64) -> u128 {
+    pub const fn put(&self, word: u128, value: u64) -> u128 {
         let mut halves = [word as u64, (word >> 64) as u64];
         self.pieces[0].put(&mut halves, value);
-        for i in 1..usize::from(self.count).min(Bits::MAX_PIECES) {
+        let mut i = 1;
+        while i < self.count as usize && i < Bits::MAX_PIECES {
             self.pieces[i].put(&mut halves, value);
-        }
-        u128::from(halves[0]) | u128::from(halves[1]) << 64
-    }
-
-    /// `put(0, value)` for constants of the table.
-    pub(crate) const fn put_const(&self, value: u64) -> u128 {
-        let mut word = 0;
-        let mut i = 0;
-        while i < self.count as usize {
-            let p = self.pieces[i];
-            let piece = ((value >> p.to) & p.mask) as u128;
-            word |= piece << (p.shift as u32 + 64 * p.word as u32);
             i += 1;
         }
-        word
+        halves[0] as u128 | (halves[1] as u128) << 64
     }
 
     /// The field's inclusive bit ranges, least significant first, as the reference writes them.

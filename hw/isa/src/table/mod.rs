@@ -212,7 +212,7 @@ impl FormId {
     /// The row.
     #[inline]
     #[must_use]
-    pub fn form(self) -> &'static Form {
+    pub const fn form(self) -> &'static Form {
         &FORMS[self as usize]
     }
 }
