@@ -56,9 +56,29 @@ impl SlotMask {
         slot >= 1 && slot <= 6 && self.0 >> (slot - 1) & 1 == 1
     }
 
+    /// The slots that are not in `other`.
+    #[must_use]
+    pub const fn without(self, other: SlotMask) -> SlotMask {
+        SlotMask(self.0 & !other.0)
+    }
+
     /// The slots, lowest first.
+    #[inline]
     pub fn iter(self) -> impl Iterator<Item = u8> {
-        (1..=6).filter(move |&slot| self.contains(slot))
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            let first = (rest != 0).then(|| rest.trailing_zeros() as u8 + 1)?;
+            rest &= rest - 1;
+            Some(first)
+        })
+    }
+}
+
+impl std::ops::BitAnd for SlotMask {
+    type Output = SlotMask;
+
+    fn bitand(self, other: SlotMask) -> SlotMask {
+        SlotMask(self.0 & other.0)
     }
 }
 

@@ -4,12 +4,11 @@
 //! One walk from the back, with the next place of everything that can conflict with a producer (isa-2, 9.4, rules 1 to
 //! 6): asking each producer's followers one by one would take time by the square of the run's length.
 
-use std::collections::HashMap;
-
 use agx_isa::MemoryOp;
 
 use super::facts::{Facts, Pointer};
 use super::regs::{COUNT, RegSet};
+use super::slots::FIXED_SLOTS;
 
 /// Publications.
 const PUBLICATIONS: usize = 128;
@@ -36,22 +35,40 @@ struct Ahead {
     device: Place,
     threadgroup: Place,
     private: Place,
-    /// By scratch word: saved; saved or brought back. Only spilling has any, so these maps are mostly empty.
-    saved: HashMap<u16, Place>,
-    scratch: HashMap<u16, Place>,
+    /// By scratch word, up to the highest that was seen: only spilling has any.
+    scratch: Vec<Word>,
 }
 
-/// For each operation of a run that completes late, the place of the first that has to wait for it; the run's length
-/// when there is none. The others have the run's length as well.
+/// The next places of a scratch word.
+#[derive(Clone, Copy)]
+struct Word {
+    /// Saved.
+    saved: Place,
+    /// Saved or brought back.
+    touched: Place,
+}
+
+/// What comes behind an operation that completes late. Places are those in the run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Behind {
+    /// The first operation that has to wait for it; the run's length when there is none.
+    pub(super) consumer: usize,
+    /// For each of [`FIXED_SLOTS`], the next operation that can complete on that one only.
+    pub(super) fixed: [usize; FIXED_SLOTS.len()],
+}
+
+/// For each operation of a run that completes late, what comes behind it, from the last one on: the vector is one to take
+/// them from.
 pub(super) fn of<'a>(
     run: impl DoubleEndedIterator<Item = &'a Facts> + ExactSizeIterator + Clone,
-) -> Vec<usize> {
+) -> Vec<Behind> {
     let length = run.len();
-    let mut consumers = vec![length; length];
+    let mut behind = Vec::new();
     // Nothing in front of the first producer matters, and in most runs there is none.
     let Some(start) = run.clone().position(|facts| facts.late) else {
-        return consumers;
+        return behind;
     };
+    let mut fixed = [usize::MAX; FIXED_SLOTS.len()];
     let mut ahead = Ahead {
         touched: [NEVER; COUNT as usize],
         written: [NEVER; COUNT as usize],
@@ -63,16 +80,23 @@ pub(super) fn of<'a>(
         device: NEVER,
         threadgroup: NEVER,
         private: NEVER,
-        saved: HashMap::new(),
-        scratch: HashMap::new(),
+        scratch: Vec::new(),
     };
     for (place, facts) in run.enumerate().skip(start).rev() {
         if facts.late {
-            consumers[place] = length.min(ahead.first(facts) as usize);
+            for (slot, next) in FIXED_SLOTS.iter().zip(&mut fixed) {
+                if facts.fixed_slot == Some(*slot) {
+                    *next = place;
+                }
+            }
+            behind.push(Behind {
+                consumer: length.min(ahead.first(facts) as usize),
+                fixed,
+            });
         }
         ahead.add(place as Place, facts);
     }
-    consumers
+    behind
 }
 
 impl Ahead {
@@ -89,15 +113,15 @@ impl Ahead {
             }
         };
         let scratch = producer.scratch.and_then(|(word, saves)| {
-            let places = if saves { &self.scratch } else { &self.saved };
-            places.get(&word).copied()
+            let places = self.scratch.get(usize::from(word))?;
+            Some(if saves { places.touched } else { places.saved })
         });
         let publications = bits(producer.publishes)
             .map(|word| self.published[word])
             .chain(bits(producer.reads_published).map(|word| self.publishes[word]));
         let if_used = |space: Option<MemoryOp>, place: Place| space.map(|_| place);
         [
-            nearest(producer.writes, &self.touched),
+            nearest(producer.writes.touched(), &self.touched),
             nearest(producer.held, &self.written),
             Some(self.drain),
             Some(device),
@@ -114,10 +138,10 @@ impl Ahead {
 
     fn add(&mut self, place: Place, facts: &Facts) {
         let writes = |op: Option<MemoryOp>| matches!(op, Some(MemoryOp::Store | MemoryOp::Atomic));
-        for reg in (facts.reads | facts.writes).iter() {
+        for reg in facts.named().iter() {
             self.touched[usize::from(reg)] = place;
         }
-        for reg in facts.writes.iter() {
+        for reg in facts.writes.touched().iter() {
             self.written[usize::from(reg)] = place;
         }
         for word in bits(facts.publishes | facts.reads_published) {
@@ -145,9 +169,18 @@ impl Ahead {
             self.private = place;
         }
         if let Some((word, saves)) = facts.scratch {
-            self.scratch.insert(word, place);
+            let word = usize::from(word);
+            if self.scratch.len() <= word {
+                let never = Word {
+                    saved: NEVER,
+                    touched: NEVER,
+                };
+                self.scratch.resize(word + 1, never);
+            }
+            let places = &mut self.scratch[word];
+            places.touched = place;
             if saves {
-                self.saved.insert(word, place);
+                places.saved = place;
             }
         }
     }

@@ -35,7 +35,8 @@ fn check(instr: impl Into<Instr>, kills: &[u8], waits: &[u8], slot: u8, bytes: &
         slot,
         ..Context::PLAIN
     };
-    let sequence = encode(&instr, &ctx).unwrap_or_else(|error| panic!("{error}"));
+    let mut sequence = Vec::new();
+    encode(&instr, &ctx, &mut sequence).unwrap_or_else(|error| panic!("{error}"));
     let mut made = Vec::new();
     for machine in &sequence {
         made.extend_from_slice(&machine.encode().unwrap_or_else(|e| panic!("{instr}: {e}")));

@@ -42,7 +42,8 @@ fn bytes(instr: &Instr, waits: &[u8], slot: u8, kills: RegSet) -> String {
         kills,
         ..Context::PLAIN
     };
-    let sequence = encode(instr, &ctx).expect("encodes");
+    let mut sequence = Vec::new();
+    encode(instr, &ctx, &mut sequence).expect("encodes");
     assert_eq!(sequence.len(), 1, "{instr}");
     let encoded = sequence[0].encoded();
     let text: Vec<_> = encoded.iter().map(|byte| format!("{byte:02x}")).collect();
