@@ -180,14 +180,18 @@ impl Bits {
     #[inline(always)]
     #[must_use]
     pub(crate) const fn spread(&self, value: u64) -> u128 {
-        let mut halves = [0; 2];
-        self.pieces[0].put(&mut halves, value);
-        let mut i = 1;
+        let (mut low, mut high) = (0, 0);
+        let mut i = 0;
         while i < self.count as usize && i < Bits::MAX_PIECES {
-            self.pieces[i].put(&mut halves, value);
+            let piece = &self.pieces[i];
+            let bits = ((value >> (piece.to & 63)) & piece.mask) << (piece.shift & 63);
+            // All ones in the upper word, so that there is nothing to branch on.
+            let upper = 0u64.wrapping_sub(piece.word as u64);
+            low |= bits & !upper;
+            high |= bits & upper;
             i += 1;
         }
-        halves[0] as u128 | (halves[1] as u128) << 64
+        low as u128 | (high as u128) << 64
     }
 
     /// Returns `word` with the field set to the low bits of `value`.

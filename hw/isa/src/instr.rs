@@ -707,13 +707,18 @@ impl Instr {
     #[inline]
     pub fn check_rules(&self) -> Result<(), Illegal> {
         let form = self.form();
-        if crate::quick::is_claimed(self) {
-            return self.check(false);
-        }
-        for (i, op) in form.operands.iter().enumerate() {
-            self.check_extent(i, op)?;
+        if crate::quick::is_intricate(self) {
+            self.check_intricate()?;
         }
         form.check.map_or(Ok(()), |check| check(self))
+    }
+
+    fn check_intricate(&self) -> Result<(), Illegal> {
+        if table::earlier_claim(self.id, self.bits).is_some() {
+            return self.check(false);
+        }
+        let mut operands = self.form().operands.iter().enumerate();
+        operands.try_for_each(|(i, op)| self.check_extent(i, op))
     }
 
     /// Bits without a meaning in this instruction: outside every field, or in an operand that
@@ -785,7 +790,7 @@ fn tuple_error(op: &Operand, last: u64) -> Illegal {
     )
 }
 
-const fn has_variable_extent(span: Span) -> bool {
+pub(crate) const fn has_variable_extent(span: Span) -> bool {
     matches!(
         span,
         Span::DeviceFormat

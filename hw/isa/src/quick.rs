@@ -19,7 +19,7 @@ use crate::bits::{Bit, Bits};
 use crate::form::{
     Alt, Class, Completion, Constant, Derive, File, Form, Legal, Operand, Release, Span,
 };
-use crate::instr::{Arg, Half, Instr, LANDING_CODES, Reg, Value};
+use crate::instr::{Arg, Half, Instr, LANDING_CODES, Reg, Value, has_variable_extent};
 use crate::operand::{dead_bits, max_in, write};
 use crate::table::{FormId, earlier_rows};
 
@@ -36,6 +36,8 @@ struct Tests {
     lists: Vec<(Bits, Vec<u64>)>,
     /// No quick answer for this form.
     never: bool,
+    /// Other fields say how far an operand extends.
+    extends: bool,
     /// The form's selecting bits and their values.
     mask: u128,
     value: u128,
@@ -53,6 +55,11 @@ struct Tests {
 
 static TESTS: LazyLock<Vec<Tests>> = LazyLock::new(|| {
     let of = |&id: &FormId| Tests {
+        extends: id
+            .form()
+            .operands
+            .iter()
+            .any(|op| has_variable_extent(op.span)),
         earlier: earlier_rows(id)
             .iter()
             .map(|row| (row.form().mask, row.form().value))
@@ -84,7 +91,7 @@ pub(crate) fn is_legal(instr: &Instr, strict: bool) -> bool {
     if bits & tests.mask != tests.value {
         return false;
     }
-    if is_claimed(instr) {
+    if is_claimed(tests, bits) {
         return false;
     }
     if tests.derive.is_some_and(|derive| derive(bits) != bits) {
@@ -98,10 +105,16 @@ pub(crate) fn is_legal(instr: &Instr, strict: bool) -> bool {
 
 /// Do its bits mean an earlier row?
 #[inline]
-pub(crate) fn is_claimed(instr: &Instr) -> bool {
-    let bits = instr.bits();
-    let mut earlier = TESTS[instr.id() as usize].earlier.iter();
+fn is_claimed(tests: &Tests, bits: u128) -> bool {
+    let mut earlier = tests.earlier.iter();
     earlier.any(|(mask, value)| bits & mask == *value)
+}
+
+/// Has it bits of an earlier row, or tuples whose extent other fields say?
+#[inline]
+pub(crate) fn is_intricate(instr: &Instr) -> bool {
+    let tests = &TESTS[instr.id() as usize];
+    tests.extends || is_claimed(tests, instr.bits())
 }
 
 impl Tests {

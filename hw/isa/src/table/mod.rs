@@ -36,7 +36,7 @@ macro_rules! table {
         }
 
         /// Every instruction form, in test order.
-        pub static FORMS: &[Form] = &[$($module::$row),*];
+        pub static FORMS: [Form; FormId::ALL.len()] = [$($module::$row),*];
 
         impl FormId {
             /// All rows, in test order.

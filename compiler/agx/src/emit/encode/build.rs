@@ -151,31 +151,38 @@ impl<'e, 'c> Build<'e, 'c> {
     /// Sets operand `index` to a destination register, or the first of as many as the form writes.
     #[inline]
     pub(super) fn dst(&mut self, index: usize, dst: Dst) -> &mut Self {
-        self.write(index, &[dst], Half::Whole)
+        self.write_one(index, dst, Half::Whole)
     }
 
     /// Sets operand `index` to consecutive destination registers.
     pub(super) fn dsts(&mut self, index: usize, dsts: &[Dst]) -> &mut Self {
-        self.write(index, dsts, Half::Whole)
+        match consecutive(dsts.iter().map(Dst::reg)) {
+            Some(first) => self.write(index, first, dsts.len() as u8, Half::Whole),
+            None => self.misplaced(dsts),
+        }
     }
 
     /// Sets operand `index` to the low half of a destination register.
     pub(super) fn low_dst(&mut self, index: usize, dst: Dst) -> &mut Self {
-        self.write(index, &[dst], Half::Low)
+        self.write_one(index, dst, Half::Low)
     }
 
     /// Sets operand `index` to one half of a destination register.
     pub(super) fn half_dst(&mut self, index: usize, dst: Dst, high: bool) -> &mut Self {
-        self.write(index, &[dst], half(high))
+        self.write_one(index, dst, half(high))
     }
 
-    fn write(&mut self, index: usize, dsts: &[Dst], part: Half) -> &mut Self {
-        let Some(first) = consecutive(dsts.iter().map(Dst::reg)) else {
-            self.fail(misplaced(dsts));
-            return self;
-        };
+    #[inline]
+    fn write_one(&mut self, index: usize, dst: Dst, part: Half) -> &mut Self {
+        match dst.reg() {
+            Some(reg) => self.write(index, reg, 1, part),
+            None => self.misplaced(&[dst]),
+        }
+    }
+
+    fn write(&mut self, index: usize, first: u8, count: u8, part: Half) -> &mut Self {
         let operand = &self.instr.form().operands[index];
-        let regs = RegSet::range(first, dsts.len() as u8);
+        let regs = RegSet::range(first, count);
         self.writes |= regs;
         self.part = part;
         // Of the second of two words, half is defined.
@@ -190,7 +197,7 @@ impl<'e, 'c> Build<'e, 'c> {
     /// Sets operand `index` to a register or uniform, with its modifiers.
     pub(super) fn src(&mut self, index: usize, src: &Src) -> &mut Self {
         match src.from {
-            Ref::Reg(_) => self.read(index, &[*src], Half::Whole),
+            Ref::Reg(reg) => self.read(index, reg, 1, Half::Whole, src),
             Ref::Uniform(word) => self.put(index, modified(Value::uniform(word.into()), src)),
             Ref::Imm(_) => {
                 self.fail(format!("{src}: a constant where the form wants a register"));
@@ -205,32 +212,33 @@ impl<'e, 'c> Build<'e, 'c> {
 
     /// Sets operand `index` to consecutive registers.
     pub(super) fn srcs(&mut self, index: usize, srcs: &[Src]) -> &mut Self {
-        self.read(index, srcs, Half::Whole)
+        match consecutive(srcs.iter().map(Src::reg)) {
+            Some(first) => self.read(index, first, srcs.len() as u8, Half::Whole, &srcs[0]),
+            None => self.misplaced(srcs),
+        }
     }
 
     /// Sets operand `index` to the low half of a register, with its modifiers.
     pub(super) fn low(&mut self, index: usize, src: &Src) -> &mut Self {
-        self.read(index, &[*src], Half::Low)
+        self.half(index, src, false)
     }
 
     /// Sets operand `index` to one half of a register, with its modifiers.
     pub(super) fn half(&mut self, index: usize, src: &Src, high: bool) -> &mut Self {
-        self.read(index, &[*src], half(high))
+        match src.reg() {
+            Some(reg) => self.read(index, reg, 1, half(high), src),
+            None => self.misplaced(&[*src]),
+        }
     }
 
-    #[inline]
-    fn read(&mut self, index: usize, srcs: &[Src], part: Half) -> &mut Self {
-        let Some(first) = consecutive(srcs.iter().map(Src::reg)) else {
-            self.fail(misplaced(srcs));
-            return self;
-        };
+    fn read(&mut self, index: usize, first: u8, count: u8, part: Half, src: &Src) -> &mut Self {
         let operand = &self.instr.form().operands[index];
-        let regs = RegSet::range(first, srcs.len() as u8);
+        let regs = RegSet::range(first, count);
         self.reads |= regs;
         if operand.held {
             self.held |= regs;
         }
-        let mut arg = modified(register(first, part), &srcs[0]);
+        let mut arg = modified(register(first, part), src);
         match operand.release {
             Release::If(_) | Release::Unless(_) | Release::IfAll(_)
                 if regs.is_subset(self.kills) =>
@@ -247,6 +255,16 @@ impl<'e, 'c> Build<'e, 'c> {
             _ => self.kept |= regs,
         }
         self.put(index, arg)
+    }
+
+    #[cold]
+    fn misplaced<T: ToString>(&mut self, operands: &[T]) -> &mut Self {
+        let text: Vec<_> = operands.iter().map(ToString::to_string).collect();
+        self.fail(match &text[..] {
+            [one] => format!("{one}: the form wants a register"),
+            all => format!("[{}] are no consecutive registers", all.join(" ")),
+        });
+        self
     }
 
     /// Waits for as many of these slots as the form holds and is proven for.
@@ -408,13 +426,4 @@ fn consecutive(mut regs: impl Iterator<Item = Option<u8>>) -> Option<u8> {
         next += 1;
     }
     Some(first)
-}
-
-#[cold]
-fn misplaced<T: ToString>(operands: &[T]) -> String {
-    let text: Vec<_> = operands.iter().map(ToString::to_string).collect();
-    match &text[..] {
-        [one] => format!("{one}: the form wants a register"),
-        all => format!("[{}] are no consecutive registers", all.join(" ")),
-    }
 }
