@@ -185,9 +185,18 @@ impl Instr {
     /// The slot that this instruction completes, 1..=6; `None` when its results are synchronous.
     ///
     /// A returning `DEV_ATOMIC` answers `None`: its slot stands in the `ATOMIC_RESULT` behind it.
+    #[inline]
     #[must_use]
     pub fn completes(&self) -> Option<u8> {
-        match self.form().completion {
+        match &self.form().completion {
+            Completion::None => None,
+            completion => self.completed(completion),
+        }
+    }
+
+    /// The slot that an instruction with this kind of completion completes.
+    fn completed(&self, completion: &Completion) -> Option<u8> {
+        match *completion {
             Completion::None => None,
             Completion::Tag(bits) | Completion::TwinTag(bits, _) => {
                 Some(bits.get(self.bits()) as u8 + 1)

@@ -17,7 +17,7 @@ use agx_isa::{Arg, File, FormId, Instr as Machine, Reg, Template, Value};
 
 use super::defined::Defined;
 use super::encode::{Context, Encoder, always, literal, predicate};
-use super::facts::named;
+use super::facts::Facts;
 use super::layout::{Label, Layout, When};
 use super::plain::Plain;
 use super::plan::{Plan, Side};
@@ -116,24 +116,25 @@ impl<'f> Emitter<'f> {
         }
     }
 
-    /// Adds an instruction that no operation stands for.
-    fn push(&mut self, machine: Machine) {
-        self.layout.code.push(machine);
-        self.pushed();
+    /// Adds an instruction that no operation stands for, and that names no register.
+    fn push(&mut self, template: &Template) {
+        self.layout.code.push(Machine::from_template(template));
     }
 
-    /// An instruction was added that no operation stands for.
-    fn pushed(&mut self) {
-        if let Some(machine) = self.layout.code.last() {
-            self.named |= named(machine);
-        }
-    }
-
-    /// Compares into a predicate bank. True when the condition holds where the bank is false.
-    fn test(&mut self, cond: &Cond, bank: u8, kills: RegSet) -> Result<bool, String> {
-        let inverted = predicate(cond, bank, kills, &mut self.layout.code)?;
-        self.pushed();
-        Ok(inverted)
+    /// Adds instructions that no operation stands for.
+    fn encode<T>(
+        &mut self,
+        kills: RegSet,
+        add: impl FnOnce(&mut Encoder<'_>) -> Result<T, String>,
+    ) -> Result<T, String> {
+        let ctx = Context {
+            kills,
+            ..Context::PLAIN
+        };
+        let mut facts = Facts::NONE;
+        let result = add(&mut Encoder::new(&ctx, &mut self.layout.code, &mut facts));
+        self.named |= facts.named();
+        result
     }
 
     /// All blocks.
@@ -209,7 +210,7 @@ impl<'f> Emitter<'f> {
                 // Every lane that gets here leaves: the pop does that.
                 Closes::Loop => self.end_loop(false)?,
             },
-            End::Stop => self.push(Machine::from_template(&STOP)),
+            End::Stop => self.push(&STOP),
         }
         Ok(block + 1)
     }
@@ -235,7 +236,7 @@ impl<'f> Emitter<'f> {
         } else {
             IF_BANK
         };
-        let inverted = self.test(cond, bank, kills)?;
+        let inverted = self.encode(kills, |encoder| predicate(cond, bank, encoder))?;
         self.push_scope(&PUSH_IF, bank.into(), inverted)?;
         let scope = Scope::If {
             else_label: self.layout.label(),
@@ -270,9 +271,10 @@ impl<'f> Emitter<'f> {
         if !self.function.blocks[leaving].instrs.is_empty() {
             return Ok(None);
         }
-        let inverted = self.test(cond, IF_BANK, self.releases.at_end(block))?;
+        let kills = self.releases.at_end(block);
+        let inverted = self.encode(kills, |encoder| predicate(cond, IF_BANK, encoder))?;
         self.update(IF_BANK, !inverted ^ (side == Side::Else))?;
-        self.now_defined = self.now_defined.without(self.releases.at_end(block));
+        self.now_defined = self.now_defined.without(kills);
         self.inlined = Some(staying);
         let mut rest = self.plan.weight(staying..staying + 1);
         if let Some((behind, target)) = self.rest(merge) {
@@ -311,7 +313,7 @@ impl<'f> Emitter<'f> {
         machine
             .set_operand(operand, arg)
             .map_err(|illegal| illegal.to_string())?;
-        self.push(machine);
+        self.layout.code.push(machine);
         Ok(())
     }
 
@@ -333,7 +335,7 @@ impl<'f> Emitter<'f> {
         let (else_label, pop_label, uniform) = (*else_label, *pop_label, *uniform);
         let arm = *else_block..*merge;
         self.layout.place(else_label);
-        self.push(Machine::from_template(&ELSE));
+        self.push(&ELSE);
         self.skip(arm, uniform, pop_label);
         Ok(())
     }
@@ -349,7 +351,7 @@ impl<'f> Emitter<'f> {
             return Err("an arm ends, but no `if` is open".into());
         };
         self.layout.place(pop_label);
-        self.push(Machine::from_template(&POP_IF));
+        self.push(&POP_IF);
         if let Some(value) = update {
             self.update(DIRECT_BANK, value)?;
         }
@@ -420,7 +422,7 @@ impl<'f> Emitter<'f> {
             self.layout.branch(When::Any, header);
         }
         self.layout.place(end);
-        self.push(Machine::from_template(&POP_LOOP));
+        self.push(&POP_LOOP);
         Ok(())
     }
 
@@ -445,15 +447,14 @@ impl<'f> Emitter<'f> {
             ));
         }
         let reg = self.defined_register(block)?;
-        always(depth as u8, reg, &mut self.layout.code)?;
-        self.pushed();
+        self.encode(RegSet::EMPTY, |encoder| always(depth as u8, reg, encoder))?;
         let mut machine = Machine::from_template(&BREAK);
         let bank = Value::Reg(Reg::new(File::Predicate, depth as u16));
         machine
             .set_operand("depth", bank)
             .and_then(|()| machine.set_modifier("scopes2", 2 + crossed as u64))
             .map_err(|illegal| illegal.to_string())?;
-        self.push(machine);
+        self.layout.code.push(machine);
         Ok(())
     }
 
@@ -465,9 +466,7 @@ impl<'f> Emitter<'f> {
         // None has one: make one of a register that nobody needs.
         match (!self.releases.needed_behind(block)).first() {
             Some(reg) if reg <= 63 => {
-                let mut encoder = Encoder::new(&Context::PLAIN, &mut self.layout.code);
-                literal(Dst::Reg(reg), 0, &mut encoder)?;
-                self.pushed();
+                self.encode(RegSet::EMPTY, |encoder| literal(Dst::Reg(reg), 0, encoder))?;
                 Ok(reg)
             }
             _ => Err("no register is free for a break's condition".into()),

@@ -19,7 +19,9 @@ pub(super) fn estimate(code: &[Machine]) -> u64 {
     let mut weight = 1;
     let mut total = 0u64;
     let mut now = 0u64;
+    // When the slots are ready, and when all of them are.
     let mut ready = [0u64; 6];
+    let mut last = 0;
     for (index, machine) in code.iter().enumerate() {
         while let Some((place, by)) = change
             && place == index
@@ -28,16 +30,19 @@ pub(super) fn estimate(code: &[Machine]) -> u64 {
             weight = ROUNDS.pow(depth.clamp(0, MAX_DEPTH) as u32);
             change = changes.next();
         }
-        let mut until = 0;
-        for slot in machine.waits().iter() {
-            until = until.max(ready[usize::from(slot - 1)]);
+        let mut until = now;
+        if last > now {
+            for slot in machine.waits().iter() {
+                until = until.max(ready[usize::from(slot - 1)]);
+            }
         }
-        let cost = until.saturating_sub(now) + issue(machine);
+        let cost = until - now + issue(machine);
         now += cost;
         total = total.saturating_add(cost.saturating_mul(weight));
         if let Some(slot) = machine.completes() {
             let ready = &mut ready[usize::from(slot - 1)];
             *ready = (*ready).max(now + latency(machine));
+            last = last.max(*ready);
         }
     }
     total

@@ -155,7 +155,8 @@ impl Facts {
         if other_files {
             self.other_files(machine);
         }
-        self.drains |= machine.drain() != Drain::No;
+        let form = machine.form();
+        self.drains |= form.drain != Drain::No;
         if let Some(slot) = completes {
             self.late = true;
             // A bundle's wait is proven for slot 1 only (isa-3, 2.3), so that exports complete there.
@@ -166,7 +167,9 @@ impl Facts {
                 );
             self.fixed_slot = fixed.then_some(slot);
         }
-        self.memory(machine);
+        if let Some((space, op)) = form.memory {
+            self.memory(machine, space, op);
+        }
     }
 
     /// Publications and scratch words.
@@ -187,9 +190,9 @@ impl Facts {
         });
     }
 
-    fn memory(&mut self, machine: &Machine) {
-        match machine.memory() {
-            Some((Space::Device, op)) => {
+    fn memory(&mut self, machine: &Machine, space: Space, op: MemoryOp) {
+        match space {
+            Space::Device => {
                 self.device = pointer(machine.operand("base")).map(|base| (base, op));
                 let one_word = DeviceFormat {
                     element_bytes: 4,
@@ -207,9 +210,9 @@ impl Facts {
                 }
             }
             // Fragment shaders, which have tiles, have no threadgroup memory.
-            Some((Space::Threadgroup | Space::Tile, op)) => self.threadgroup = Some(op),
-            Some((Space::Scratch, op)) if self.scratch.is_none() => self.private = Some(op),
-            _ => {}
+            Space::Threadgroup | Space::Tile => self.threadgroup = Some(op),
+            Space::Scratch if self.scratch.is_none() => self.private = Some(op),
+            Space::Scratch | Space::Image => {}
         }
     }
 }
@@ -220,12 +223,6 @@ fn pointer(base: Option<Arg>) -> Option<Pointer> {
         Value::Reg(_) => Some(Pointer::Regs),
         _ => None,
     }
-}
-
-/// General registers that a machine instruction names.
-pub(super) fn named(machine: &Machine) -> RegSet {
-    let registers = Registers::of(machine);
-    registers.reads | registers.writes.touched()
 }
 
 /// Registers that the operand of this name reads.

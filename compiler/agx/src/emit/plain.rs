@@ -46,13 +46,15 @@ impl Plain {
                     ..Context::PLAIN
                 };
                 let start = this.code.len();
-                let facts = encode(instr, &ctx, &mut this.code)
-                    .map_err(|error| format!("b{index}: {error}"))?;
                 this.operations.push(Operation {
-                    facts,
+                    facts: Facts::NONE,
                     start,
-                    end: this.code.len(),
+                    end: start,
                 });
+                let operation = this.operations.last_mut().expect("one was pushed");
+                encode(instr, &ctx, &mut this.code, &mut operation.facts)
+                    .map_err(|error| format!("b{index}: {error}"))?;
+                operation.end = this.code.len();
             }
         }
         this.starts.push(this.operations.len());

@@ -22,23 +22,22 @@ impl RegSet {
     #[must_use]
     #[inline]
     pub(crate) const fn of(reg: u8) -> RegSet {
-        RegSet::range(reg, 1)
+        if reg as u32 >= COUNT {
+            return RegSet::EMPTY;
+        }
+        RegSet(1 << reg)
     }
 
-    /// `count` registers from `first` on.
+    /// `count` registers from `first` on, which are fewer than 64.
     #[must_use]
     #[inline]
     pub(crate) const fn range(first: u8, count: u8) -> RegSet {
         if first as u32 >= COUNT {
             return RegSet::EMPTY;
         }
-        // Shifts by 128 or more are none.
-        let count = if (count as u32) < COUNT {
-            count
-        } else {
-            COUNT as u8
-        };
-        RegSet((((1 << count) - 1) << first) & RegSet::ALL.0)
+        // Tuples are shorter than a word.
+        let mask = (1u64 << (count & 63)) - 1;
+        RegSet(((mask as u128) << first) & RegSet::ALL.0)
     }
 
     /// Is it in the set?
@@ -90,10 +89,16 @@ impl RegSet {
     /// In ascending order.
     #[inline]
     pub(crate) fn iter(self) -> impl Iterator<Item = u8> {
-        let mut rest = self.0;
+        // A word at a time: most registers are in the lower one.
+        let (mut low, mut high) = (self.0 as u64, (self.0 >> 64) as u64);
         std::iter::from_fn(move || {
-            let first = (rest != 0).then(|| rest.trailing_zeros() as u8)?;
-            rest &= rest - 1;
+            if low != 0 {
+                let first = low.trailing_zeros() as u8;
+                low &= low - 1;
+                return Some(first);
+            }
+            let first = (high != 0).then(|| 64 + high.trailing_zeros() as u8)?;
+            high &= high - 1;
             Some(first)
         })
     }

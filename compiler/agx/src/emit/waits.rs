@@ -10,8 +10,8 @@ use agx_isa::{Instr as Machine, SlotMask};
 
 use super::consumers::{self, Behind};
 use super::defined;
-use super::encode::{Context, encode, wait_move};
-use super::facts::{named, read_by};
+use super::encode::{Context, Encoder, encode, wait_move};
+use super::facts::{Facts, read_by};
 use super::plain::{Operation, Plain};
 use super::regs::RegSet;
 use super::slots::{FIXED_SLOTS, Slots};
@@ -117,7 +117,7 @@ impl Emitter<'_> {
                 complete(&mut self.code[start..], ctx.slot)?;
             }
         } else {
-            encode(instr, &ctx, self.code)?;
+            self.encode(instr, &ctx)?;
         }
         if !needed.is_empty() {
             let carried = match self.code.get(start) {
@@ -132,7 +132,7 @@ impl Emitter<'_> {
                     self.wait_for(needed)?;
                     SlotMask::NONE
                 };
-                encode(instr, &ctx, self.code)?;
+                self.encode(instr, &ctx)?;
             }
             self.slots.settle(needed);
         }
@@ -143,6 +143,12 @@ impl Emitter<'_> {
         }
         self.run.defined = defined::step(self.run.defined, facts);
         Ok(())
+    }
+
+    /// Encodes an operation, which touches what it does without waits.
+    fn encode(&mut self, instr: &Instr, ctx: &Context) -> Result<(), String> {
+        let mut facts = Facts::NONE;
+        encode(instr, ctx, self.code, &mut facts)
     }
 
     /// The slot for a producer.
@@ -239,7 +245,9 @@ impl Emitter<'_> {
         let waits = last.ctx.waits | slots;
         let ctx = Context { waits, ..last.ctx };
         let (start, end) = (last.start, self.code.len());
-        encode(self.items[last.item].instr, &ctx, self.code)?;
+        let instr = self.items[last.item].instr;
+        let mut facts = Facts::NONE;
+        encode(instr, &ctx, self.code, &mut facts)?;
         let holds = self.code[end..]
             .first()
             .is_some_and(|machine| machine.proven_waits() == waits);
@@ -256,10 +264,13 @@ impl Emitter<'_> {
     fn wait_for(&mut self, slots: SlotMask) -> Result<(), String> {
         let idle = self.run.defined.without(self.slots.busy()).first();
         let (register, slots) = self.slots.register(slots, idle);
-        wait_move(register, slots, self.code)?;
-        if let Some(machine) = self.code.last() {
-            self.run.named |= named(machine);
-        }
+        let ctx = Context {
+            waits: slots,
+            ..Context::PLAIN
+        };
+        let mut facts = Facts::NONE;
+        wait_move(register, &mut Encoder::new(&ctx, self.code, &mut facts))?;
+        self.run.named |= facts.named();
         self.run.waits += 1;
         self.last = None;
         Ok(())

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 //! Selects, and compares into predicate banks (isa-1, 4.9; isa-2, 6.2, 6.3).
 
-use agx_isa::{File, FormId, Instr as Machine, Reg, SlotMask, Template, Value};
+use agx_isa::{File, FormId, Reg, SlotMask, Template, Value};
 
 use super::build::Build;
-use super::{Context, Encoder, Result};
+use super::{Encoder, Result};
 use crate::emit::accept::{check_cond, mini_float};
-use crate::emit::regs::RegSet;
 use crate::ir::{Cmp, Cond, Ref, Select, Src};
 
 const fn name(cmp: Cmp) -> &'static str {
@@ -107,12 +106,7 @@ static PREDICATE_FIXED: ByCmp = predicate_forms(FormId::PredI6);
 ///
 /// # Errors
 /// What no proven encoding holds.
-pub(crate) fn predicate(
-    cond: &Cond,
-    bank: u8,
-    kills: RegSet,
-    code: &mut Vec<Machine>,
-) -> Result<bool> {
+pub(crate) fn predicate(cond: &Cond, bank: u8, encoder: &mut Encoder<'_>) -> Result<bool> {
     // Legalisation has seen to that.
     if cfg!(debug_assertions) {
         check_cond(cond)?;
@@ -126,12 +120,7 @@ pub(crate) fn predicate(
         Some(_) => &PREDICATE,
         None => &PREDICATE_FIXED,
     };
-    let ctx = Context {
-        kills,
-        ..Context::PLAIN
-    };
-    let mut encoder = Encoder::new(&ctx, code);
-    let mut build = Build::new(&forms[cmp as usize], &mut encoder);
+    let mut build = Build::new(&forms[cmp as usize], encoder);
     build.arg(0, bank_value(bank));
     if cond.half {
         build.low(1, &a).low(2, &b);
@@ -161,9 +150,9 @@ static ALWAYS: Template = Template::new(FormId::Pred10)
 ///
 /// # Errors
 /// For registers and banks that do not exist.
-pub(crate) fn always(bank: u8, reg: u8, code: &mut Vec<Machine>) -> Result<()> {
+pub(crate) fn always(bank: u8, reg: u8, encoder: &mut Encoder<'_>) -> Result<()> {
     let src = Src::new(Ref::Reg(reg));
-    Build::new(&ALWAYS, &mut Encoder::new(&Context::PLAIN, code))
+    Build::new(&ALWAYS, encoder)
         .exact_wait(SlotMask::NONE)
         .arg(0, bank_value(bank))
         .src(1, &src)

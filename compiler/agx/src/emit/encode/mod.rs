@@ -64,17 +64,18 @@ type Result<T> = std::result::Result<T, String>;
 pub(crate) struct Encoder<'c> {
     ctx: &'c Context,
     code: &'c mut Vec<Machine>,
-    facts: Facts,
+    /// What they touch so far.
+    facts: &'c mut Facts,
 }
 
 impl<'c> Encoder<'c> {
-    /// Adds machine instructions to `code`.
-    pub(crate) fn new(ctx: &'c Context, code: &'c mut Vec<Machine>) -> Encoder<'c> {
-        Encoder {
-            ctx,
-            code,
-            facts: Facts::NONE,
-        }
+    /// Adds machine instructions to `code`, and what they touch to `facts`.
+    pub(crate) fn new(
+        ctx: &'c Context,
+        code: &'c mut Vec<Machine>,
+        facts: &'c mut Facts,
+    ) -> Encoder<'c> {
+        Encoder { ctx, code, facts }
     }
 
     #[inline]
@@ -90,20 +91,22 @@ impl<'c> Encoder<'c> {
     }
 }
 
-/// Adds the machine instructions of an operation to `code`. What they touch.
+/// Adds the machine instructions of an operation to `code`, and what they touch to `facts`.
 ///
 /// # Errors
 /// What no proven encoding holds; some instructions may have been added then.
-pub(crate) fn encode(instr: &Instr, ctx: &Context, code: &mut Vec<Machine>) -> Result<Facts> {
+pub(crate) fn encode(
+    instr: &Instr,
+    ctx: &Context,
+    code: &mut Vec<Machine>,
+    facts: &mut Facts,
+) -> Result<()> {
     // Legalisation has seen to that.
     if cfg!(debug_assertions) {
         accept::check(instr)?;
     }
-    let mut encoder = Encoder::new(ctx, code);
-    match dispatch(instr, &mut encoder) {
-        Ok(()) => Ok(encoder.facts),
-        Err(error) => Err(format!("`{instr}`: {error}")),
-    }
+    dispatch(instr, &mut Encoder::new(ctx, code, facts))
+        .map_err(|error| format!("`{instr}`: {error}"))
 }
 
 fn dispatch(instr: &Instr, encoder: &mut Encoder<'_>) -> Result<()> {

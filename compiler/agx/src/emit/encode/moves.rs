@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 //! Copies, literals, system registers, and the copy that waits.
 
-use agx_isa::{File, FormId, Instr as Machine, Reg, SlotMask, Template, Value};
+use agx_isa::{File, FormId, Reg, Template, Value};
 
 use super::build::Build;
-use super::{Context, Encoder, Result};
-use crate::emit::regs::RegSet;
+use super::{Encoder, Result};
 use crate::ir::{Dst, Imm, LogicOp, Mov, Ref, Src, Swap, SysReg};
 
 /// Highest register of MOV_IMM7.
@@ -183,15 +182,6 @@ pub(super) fn swap(op: &Swap, encoder: &mut Encoder<'_>) -> Result<()> {
 }
 
 /// The wait idiom (isa-2, 9.3): `reg | reg` into itself, with nothing released.
-pub(crate) fn wait_move(reg: u8, waits: SlotMask, code: &mut Vec<Machine>) -> Result<()> {
-    let ctx = Context {
-        waits,
-        kills: RegSet::EMPTY,
-        ..Context::PLAIN
-    };
-    copy(
-        Dst::Reg(reg),
-        &Src::new(Ref::Reg(reg)),
-        &mut Encoder::new(&ctx, code),
-    )
+pub(crate) fn wait_move(reg: u8, encoder: &mut Encoder<'_>) -> Result<()> {
+    copy(Dst::Reg(reg), &Src::new(Ref::Reg(reg)), encoder)
 }

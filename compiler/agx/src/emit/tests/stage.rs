@@ -4,6 +4,7 @@
 use agx_isa::SlotMask;
 
 use crate::emit::encode::{Context, encode};
+use crate::emit::facts::Facts;
 use crate::emit::regs::RegSet;
 use crate::ir::{
     BlockStore, Coverage, DepthStore, Derivative, Dst, Instr, InterpPos, Iter, IterFlat, Project,
@@ -36,7 +37,8 @@ fn check(instr: impl Into<Instr>, kills: &[u8], waits: &[u8], slot: u8, bytes: &
         ..Context::PLAIN
     };
     let mut sequence = Vec::new();
-    encode(&instr, &ctx, &mut sequence).unwrap_or_else(|error| panic!("{error}"));
+    encode(&instr, &ctx, &mut sequence, &mut Facts::NONE.clone())
+        .unwrap_or_else(|error| panic!("{error}"));
     let mut made = Vec::new();
     for machine in &sequence {
         made.extend_from_slice(&machine.encode().unwrap_or_else(|e| panic!("{instr}: {e}")));
