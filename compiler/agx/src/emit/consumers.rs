@@ -10,10 +10,6 @@ use super::facts::{Facts, Pointer};
 use super::regs::{COUNT, RegSet};
 use super::slots::FIXED_SLOTS;
 
-/// Publications.
-const PUBLICATIONS: usize = 128;
-/// Uniform pairs.
-const PAIRS: usize = 128;
 /// A place in a run.
 type Place = u32;
 /// Behind everything.
@@ -26,26 +22,35 @@ struct Ahead {
     /// By register: written.
     written: [Place; COUNT as usize],
     /// By publication: read or written; written.
-    published: [Place; PUBLICATIONS],
-    publishes: [Place; PUBLICATIONS],
+    published: Places,
+    publishes: Places,
     drain: Place,
     /// Device memory is written: by uniform pair, by a pointer in registers, by any.
-    by_pair: [Place; PAIRS],
+    by_pair: Places,
     by_registers: Place,
     device: Place,
     threadgroup: Place,
     private: Place,
-    /// By scratch word, up to the highest that was seen: only spilling has any.
-    scratch: Vec<Word>,
+    /// By scratch word: saved; saved or brought back.
+    saved: Places,
+    scratch: Places,
 }
 
-/// The next places of a scratch word.
-#[derive(Clone, Copy)]
-struct Word {
-    /// Saved.
-    saved: Place,
-    /// Saved or brought back.
-    touched: Place,
+/// Places by number, up to the highest number that has one: most code has few or none.
+#[derive(Default)]
+struct Places(Vec<Place>);
+
+impl Places {
+    fn get(&self, number: usize) -> Place {
+        self.0.get(number).copied().unwrap_or(NEVER)
+    }
+
+    fn set(&mut self, number: usize, place: Place) {
+        if self.0.len() <= number {
+            self.0.resize(number + 1, NEVER);
+        }
+        self.0[number] = place;
+    }
 }
 
 /// What comes behind an operation that completes late. Places are those in the run.
@@ -72,15 +77,16 @@ pub(super) fn of<'a>(
     let mut ahead = Ahead {
         touched: [NEVER; COUNT as usize],
         written: [NEVER; COUNT as usize],
-        published: [NEVER; PUBLICATIONS],
-        publishes: [NEVER; PUBLICATIONS],
+        published: Places::default(),
+        publishes: Places::default(),
         drain: NEVER,
-        by_pair: [NEVER; PAIRS],
+        by_pair: Places::default(),
         by_registers: NEVER,
         device: NEVER,
         threadgroup: NEVER,
         private: NEVER,
-        scratch: Vec::new(),
+        saved: Places::default(),
+        scratch: Places::default(),
     };
     for (place, facts) in run.enumerate().skip(start).rev() {
         if facts.late {
@@ -109,16 +115,16 @@ impl Ahead {
             None => NEVER,
             Some((Pointer::Regs, _)) => self.device,
             Some((Pointer::Uniform(pair), _)) => {
-                self.by_pair[usize::from(pair) % PAIRS].min(self.by_registers)
+                self.by_pair.get(pair.into()).min(self.by_registers)
             }
         };
-        let scratch = producer.scratch.and_then(|(word, saves)| {
-            let places = self.scratch.get(usize::from(word))?;
-            Some(if saves { places.touched } else { places.saved })
+        let scratch = producer.scratch.map(|(word, saves)| {
+            let places = if saves { &self.scratch } else { &self.saved };
+            places.get(word.into())
         });
         let publications = bits(producer.publishes)
-            .map(|word| self.published[word])
-            .chain(bits(producer.reads_published).map(|word| self.publishes[word]));
+            .map(|word| self.published.get(word))
+            .chain(bits(producer.reads_published).map(|word| self.publishes.get(word)));
         let if_used = |space: Option<MemoryOp>, place: Place| space.map(|_| place);
         [
             nearest(producer.writes.touched(), &self.touched),
@@ -145,10 +151,10 @@ impl Ahead {
             self.written[usize::from(reg)] = place;
         }
         for word in bits(facts.publishes | facts.reads_published) {
-            self.published[word] = place;
+            self.published.set(word, place);
         }
         for word in bits(facts.publishes) {
-            self.publishes[word] = place;
+            self.publishes.set(word, place);
         }
         if facts.drains {
             self.drain = place;
@@ -159,7 +165,7 @@ impl Ahead {
             self.device = place;
             match base {
                 Pointer::Regs => self.by_registers = place,
-                Pointer::Uniform(pair) => self.by_pair[usize::from(pair) % PAIRS] = place,
+                Pointer::Uniform(pair) => self.by_pair.set(pair.into(), place),
             }
         }
         if writes(facts.threadgroup) {
@@ -169,18 +175,9 @@ impl Ahead {
             self.private = place;
         }
         if let Some((word, saves)) = facts.scratch {
-            let word = usize::from(word);
-            if self.scratch.len() <= word {
-                let never = Word {
-                    saved: NEVER,
-                    touched: NEVER,
-                };
-                self.scratch.resize(word + 1, never);
-            }
-            let places = &mut self.scratch[word];
-            places.touched = place;
+            self.scratch.set(word.into(), place);
             if saves {
-                places.saved = place;
+                self.saved.set(word.into(), place);
             }
         }
     }

@@ -106,7 +106,10 @@ impl<'f> Emitter<'f> {
             releases,
             plain,
             defined,
-            layout: Layout::default(),
+            // Waits, and what structures the control flow, come on top.
+            layout: Layout::with_capacity(
+                plain.len() + plain.len() / 4 + 8 * function.blocks.len(),
+            ),
             scopes: Vec::new(),
             waits: 0,
             named: RegSet::EMPTY,
@@ -159,7 +162,14 @@ impl<'f> Emitter<'f> {
         let inlined = self.inlined.take();
         let start = inlined.unwrap_or(first);
         self.items.clear();
-        for block in inlined.into_iter().chain(first..=last) {
+        let blocks_of_run = inlined.into_iter().chain(first..=last);
+        self.items.reserve(
+            blocks_of_run
+                .clone()
+                .map(|block| blocks[block].instrs.len())
+                .sum(),
+        );
+        for block in blocks_of_run {
             let operations = self.plain.of_block(block).iter();
             let kills = self.releases.of_block(block);
             let instrs = blocks[block].instrs.iter();

@@ -44,6 +44,14 @@ pub(super) struct Bytes {
 }
 
 impl Layout {
+    /// For about so many instructions.
+    pub(super) fn with_capacity(instructions: usize) -> Layout {
+        Layout {
+            code: Vec::with_capacity(instructions),
+            ..Layout::default()
+        }
+    }
+
     /// A new label, not placed yet.
     pub(super) fn label(&mut self) -> Label {
         self.labels.push(None);
@@ -79,7 +87,10 @@ impl Layout {
         for machine in &self.code {
             // Each was checked when it was built.
             debug_assert!(machine.encode().is_ok(), "{machine:?}");
-            bytes.extend_from_slice(&machine.encoded());
+            // Copying a whole word is shorter than copying as much of it as there is.
+            let end = bytes.len() + usize::from(machine.form().len);
+            bytes.extend_from_slice(&machine.bits().to_le_bytes());
+            bytes.truncate(end);
         }
         for _ in 0..FILLERS {
             bytes.extend_from_slice(&FILLER);

@@ -61,6 +61,11 @@ impl Plain {
         Ok(this)
     }
 
+    /// How many machine instructions there are.
+    pub(super) fn len(&self) -> usize {
+        self.code.len()
+    }
+
     /// The operations of a block.
     pub(super) fn of_block(&self, block: usize) -> &[Operation] {
         &self.operations[self.starts[block]..self.starts[block + 1]]

@@ -112,7 +112,7 @@ impl Emitter<'_> {
         }
         let start = self.code.len();
         if is_plain(instr, &ctx) {
-            self.code.extend_from_slice(self.plain.code(operation));
+            self.code.extend(self.plain.code(operation).iter().copied());
             if facts.late && facts.fixed_slot.is_none() {
                 complete(&mut self.code[start..], ctx.slot)?;
             }
