@@ -248,14 +248,13 @@ impl Legalize {
             list.sort_by_key(|(place, _)| *place);
             let old = std::mem::take(&mut function.blocks[block.index()].instrs);
             let mut new = Vec::with_capacity(old.len() + list.len());
-            let mut list = list.into_iter().peekable();
-            for (i, instr) in old.into_iter().enumerate() {
-                while let Some((_, imm)) = list.next_if(|(place, _)| *place <= i) {
-                    new.push(imm);
-                }
-                new.push(instr);
+            let (mut old, mut taken) = (old.into_iter(), 0);
+            for (place, imm) in list {
+                new.extend(old.by_ref().take(place - taken));
+                new.push(imm);
+                taken = place;
             }
-            new.extend(list.map(|(_, imm)| imm));
+            new.extend(old);
             function.blocks[block.index()].instrs = new;
         }
     }

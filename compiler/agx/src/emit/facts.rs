@@ -2,8 +2,7 @@
 //! What the machine instructions of one operation touch, read off the instruction table.
 
 use agx_isa::{
-    AccessKind, Arg, DeviceFormat, Drain, File, FormId, Half, Instr as Machine, MemoryOp, Space,
-    Value,
+    AccessKind, Alt, DeviceFormat, Drain, File, FormId, Half, Instr as Machine, MemoryOp, Space,
 };
 
 use super::regs::{HalfSet, RegSet};
@@ -193,7 +192,7 @@ impl Facts {
     fn memory(&mut self, machine: &Machine, space: Space, op: MemoryOp) {
         match space {
             Space::Device => {
-                self.device = pointer(machine.operand("base")).map(|base| (base, op));
+                self.device = pointer(machine).map(|base| (base, op));
                 let one_word = DeviceFormat {
                     element_bytes: 4,
                     components: 1,
@@ -217,10 +216,15 @@ impl Facts {
     }
 }
 
-fn pointer(base: Option<Arg>) -> Option<Pointer> {
-    match base?.value {
-        Value::Reg(reg) if reg.file == File::UniformPair => Some(Pointer::Uniform(reg.index)),
-        Value::Reg(_) => Some(Pointer::Regs),
+/// The base of a device access.
+fn pointer(machine: &Machine) -> Option<Pointer> {
+    let form = machine.form();
+    let base = form.operand("base")?;
+    match form.operands[base].alt {
+        Alt::Address { gpr } if gpr.get(machine.bits()) == 0 => {
+            Some(Pointer::Uniform(machine.raw(base) as u16))
+        }
+        Alt::Address { .. } => Some(Pointer::Regs),
         _ => None,
     }
 }

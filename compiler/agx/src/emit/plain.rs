@@ -38,13 +38,11 @@ impl Plain {
             code: Vec::with_capacity(count + count / 4),
             starts: Vec::with_capacity(function.blocks.len() + 1),
         };
+        let mut ctx = Context::PLAIN;
         for (index, block) in function.blocks.iter().enumerate() {
             this.starts.push(this.operations.len());
             for (instr, kills) in block.instrs.iter().zip(releases.of_block(index)) {
-                let ctx = Context {
-                    kills: *kills,
-                    ..Context::PLAIN
-                };
+                ctx.kills = *kills;
                 let start = this.code.len();
                 this.operations.push(Operation {
                     facts: Facts::NONE,

@@ -69,7 +69,8 @@ pub(super) fn emit(
 /// The operation emitted last, if a wait may still be added to it.
 struct Last {
     item: usize,
-    ctx: Context,
+    /// What stands around it; `None` = nothing to wait for.
+    ctx: Option<Context>,
     /// Where its machine instructions begin.
     start: usize,
 }
@@ -90,59 +91,72 @@ struct Emitter<'a> {
 impl Emitter<'_> {
     fn step(&mut self, index: usize) -> Result<(), String> {
         let Item {
-            instr,
-            operation,
-            kills,
+            instr, operation, ..
         } = self.items[index];
         let facts = &operation.facts;
         let needed = self.slots.needed(facts);
-        let mut ctx = Context {
-            waits: needed,
-            late: self.slots.pending(needed),
-            kills,
-            idle: self.run.defined.without(self.slots.all_pending()).first(),
-            ..Context::PLAIN
-        };
         let behind = match facts.late {
             true => self.behind.pop(),
             false => None,
         };
-        if let Some(behind) = behind {
-            ctx.slot = self.slot(index, behind, needed);
-        }
+        let slot = behind.map_or(Context::PLAIN.slot, |behind| {
+            self.slot(index, behind, needed)
+        });
         let start = self.code.len();
-        if is_plain(instr, &ctx) {
+        let ctx = if needed.is_empty() && is_fixed_encoding(instr) {
             self.code.extend(self.plain.code(operation).iter().copied());
             if facts.late && facts.fixed_slot.is_none() {
-                complete(&mut self.code[start..], ctx.slot)?;
+                complete(&mut self.code[start..], slot)?;
             }
+            None
         } else {
-            self.encode(instr, &ctx)?;
-        }
-        if !needed.is_empty() {
-            let carried = match self.code.get(start) {
-                Some(first) => self.carried(instr, first, needed),
-                None => SlotMask::NONE,
-            };
-            if carried != needed {
-                self.code.truncate(start);
-                ctx.waits = if self.attach(needed.without(carried))? {
-                    carried
-                } else {
-                    self.wait_for(needed)?;
-                    SlotMask::NONE
-                };
-                self.encode(instr, &ctx)?;
-            }
-            self.slots.settle(needed);
-        }
+            Some(self.step_in_context(index, needed, slot)?)
+        };
         self.emitted(index, ctx, start);
         if let Some(Behind { consumer, .. }) = behind {
-            self.slots.produce(ctx.slot, facts, consumer);
-            self.recent = Some((index, ctx.slot));
+            self.slots.produce(slot, facts, consumer);
+            self.recent = Some((index, slot));
         }
         self.run.defined = defined::step(self.run.defined, facts);
         Ok(())
+    }
+
+    /// Emits an operation that waits, or whose encoding depends on its place; what stood around it.
+    fn step_in_context(
+        &mut self,
+        index: usize,
+        needed: SlotMask,
+        slot: u8,
+    ) -> Result<Context, String> {
+        let Item { instr, kills, .. } = self.items[index];
+        let mut ctx = Context {
+            waits: needed,
+            late: self.slots.pending(needed),
+            slot,
+            kills,
+            idle: self.run.defined.without(self.slots.all_pending()).first(),
+        };
+        let start = self.code.len();
+        self.encode(instr, &ctx)?;
+        if needed.is_empty() {
+            return Ok(ctx);
+        }
+        let carried = match self.code.get(start) {
+            Some(first) => self.carried(instr, first, needed),
+            None => SlotMask::NONE,
+        };
+        if carried != needed {
+            self.code.truncate(start);
+            ctx.waits = if self.attach(needed.without(carried))? {
+                carried
+            } else {
+                self.wait_for(needed)?;
+                SlotMask::NONE
+            };
+            self.encode(instr, &ctx)?;
+        }
+        self.slots.settle(needed);
+        Ok(ctx)
     }
 
     /// Encodes an operation, which touches what it does without waits.
@@ -176,7 +190,7 @@ impl Emitter<'_> {
     }
 
     /// An operation was emitted from `start` on.
-    fn emitted(&mut self, index: usize, ctx: Context, start: usize) {
+    fn emitted(&mut self, index: usize, ctx: Option<Context>, start: usize) {
         let Item {
             instr, operation, ..
         } = self.items[index];
@@ -242,17 +256,20 @@ impl Emitter<'_> {
         let Some(last) = &mut self.last else {
             return Ok(false);
         };
-        let waits = last.ctx.waits | slots;
-        let ctx = Context { waits, ..last.ctx };
+        let Item { instr, kills, .. } = self.items[last.item];
+        let mut ctx = last.ctx.unwrap_or(Context {
+            kills,
+            ..Context::PLAIN
+        });
+        ctx.waits = ctx.waits | slots;
         let (start, end) = (last.start, self.code.len());
-        let instr = self.items[last.item].instr;
         let mut facts = Facts::NONE;
         encode(instr, &ctx, self.code, &mut facts)?;
         let holds = self.code[end..]
             .first()
-            .is_some_and(|machine| machine.proven_waits() == waits);
+            .is_some_and(|machine| machine.proven_waits() == ctx.waits);
         if holds {
-            last.ctx = ctx;
+            last.ctx = Some(ctx);
             self.code.drain(start..end);
         } else {
             self.code.truncate(end);
@@ -294,14 +311,12 @@ fn complete(code: &mut [Machine], slot: u8) -> Result<(), String> {
     Ok(())
 }
 
-/// Does nothing but the slot of an operation's encoding depend on its place, so that it is the one that its facts were
-/// read off?
+/// Does an operation that waits for nothing have one encoding, but for the slot that it completes?
 #[inline]
-fn is_plain(instr: &Instr, ctx: &Context) -> bool {
+fn is_fixed_encoding(instr: &Instr) -> bool {
     // A copy of a uniform names a register whose value does not matter.
     let is_uniform = |src: &Src| matches!(src.from, Ref::Uniform(_));
-    let fixed = !matches!(instr, Instr::Mov(Mov { src, .. }) if is_uniform(src));
-    fixed && ctx.waits.is_empty()
+    !matches!(instr, Instr::Mov(Mov { src, .. }) if is_uniform(src))
 }
 
 /// An operand that is no register.
