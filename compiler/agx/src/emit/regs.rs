@@ -120,7 +120,17 @@ pub(crate) struct HalfSet {
 
 impl HalfSet {
     /// None.
-    pub(crate) const EMPTY: HalfSet = HalfSet::of(RegSet::EMPTY, Half::Whole);
+    pub(crate) const EMPTY: HalfSet = HalfSet::whole(RegSet::EMPTY);
+
+    /// Both halves of some registers.
+    #[must_use]
+    #[inline]
+    pub(crate) const fn whole(regs: RegSet) -> HalfSet {
+        HalfSet {
+            low: regs,
+            high: regs,
+        }
+    }
 
     /// The same half of some registers, or both halves.
     #[must_use]

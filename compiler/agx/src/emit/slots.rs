@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! What the six completion slots have outstanding, and which slot a producer takes (isa-2, 9).
 
-use agx_isa::{Half, MemoryOp, SlotMask};
+use agx_isa::{MemoryOp, SlotMask};
 use arrayvec::ArrayVec;
 
 use super::facts::{Facts, Pointer};
@@ -93,7 +93,7 @@ impl Outstanding {
         facts.drains
             || self
                 .pending
-                .meets(HalfSet::of(facts.reads, Half::Whole) | facts.writes)
+                .meets(HalfSet::whole(facts.reads) | facts.writes)
             || self.held.meets(facts.writes.touched())
             || self.publishes & (facts.publishes | facts.reads_published) != 0
             || self.reads_published & facts.publishes != 0

@@ -57,6 +57,7 @@ pub(super) fn emit(
             ..Run::default()
         },
         last: None,
+        context: Context::PLAIN,
         behind: consumers::of(items.iter().map(|item| &item.operation.facts)),
         recent: None,
     };
@@ -69,10 +70,10 @@ pub(super) fn emit(
 /// The operation emitted last, if a wait may still be added to it.
 struct Last {
     item: usize,
-    /// What stands around it; `None` = nothing to wait for.
-    ctx: Option<Context>,
     /// Where its machine instructions begin.
     start: usize,
+    /// [`Emitter::context`] is its; else it is plain.
+    in_context: bool,
 }
 
 struct Emitter<'a> {
@@ -82,6 +83,8 @@ struct Emitter<'a> {
     code: &'a mut Vec<Machine>,
     run: Run,
     last: Option<Last>,
+    /// What stood around the last operation that waited, or whose encoding depends on its place.
+    context: Context,
     /// For each producer from the last one to the next, what comes behind it.
     behind: Vec<Behind>,
     /// The producer issued last, and its slot.
@@ -103,16 +106,16 @@ impl Emitter<'_> {
             self.slot(index, behind, needed)
         });
         let start = self.code.len();
-        let ctx = if needed.is_empty() && is_fixed_encoding(instr) {
+        let in_context = !(needed.is_empty() && is_fixed_encoding(instr));
+        if in_context {
+            self.step_in_context(index, needed, slot)?;
+        } else {
             self.code.extend(self.plain.code(operation).iter().copied());
             if facts.late && facts.fixed_slot.is_none() {
                 complete(&mut self.code[start..], slot)?;
             }
-            None
-        } else {
-            Some(self.step_in_context(index, needed, slot)?)
-        };
-        self.emitted(index, ctx, start);
+        }
+        self.emitted(index, start, in_context);
         if let Some(Behind { consumer, .. }) = behind {
             self.slots.produce(slot, facts, consumer);
             self.recent = Some((index, slot));
@@ -121,13 +124,8 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Emits an operation that waits, or whose encoding depends on its place; what stood around it.
-    fn step_in_context(
-        &mut self,
-        index: usize,
-        needed: SlotMask,
-        slot: u8,
-    ) -> Result<Context, String> {
+    /// Emits an operation that waits, or whose encoding depends on its place.
+    fn step_in_context(&mut self, index: usize, needed: SlotMask, slot: u8) -> Result<(), String> {
         let Item { instr, kills, .. } = self.items[index];
         let mut ctx = Context {
             waits: needed,
@@ -139,7 +137,8 @@ impl Emitter<'_> {
         let start = self.code.len();
         self.encode(instr, &ctx)?;
         if needed.is_empty() {
-            return Ok(ctx);
+            self.context = ctx;
+            return Ok(());
         }
         let carried = match self.code.get(start) {
             Some(first) => self.carried(instr, first, needed),
@@ -156,7 +155,8 @@ impl Emitter<'_> {
             self.encode(instr, &ctx)?;
         }
         self.slots.settle(needed);
-        Ok(ctx)
+        self.context = ctx;
+        Ok(())
     }
 
     /// Encodes an operation, which touches what it does without waits.
@@ -190,7 +190,7 @@ impl Emitter<'_> {
     }
 
     /// An operation was emitted from `start` on.
-    fn emitted(&mut self, index: usize, ctx: Option<Context>, start: usize) {
+    fn emitted(&mut self, index: usize, start: usize, in_context: bool) {
         let Item {
             instr, operation, ..
         } = self.items[index];
@@ -200,8 +200,8 @@ impl Emitter<'_> {
             !operation.facts.late && !matches!(instr, Instr::Atomic(_)) && self.code.len() > start;
         self.last = open.then_some(Last {
             item: index,
-            ctx,
             start,
+            in_context,
         });
     }
 
@@ -257,10 +257,13 @@ impl Emitter<'_> {
             return Ok(false);
         };
         let Item { instr, kills, .. } = self.items[last.item];
-        let mut ctx = last.ctx.unwrap_or(Context {
-            kills,
-            ..Context::PLAIN
-        });
+        let mut ctx = match last.in_context {
+            true => self.context,
+            false => Context {
+                kills,
+                ..Context::PLAIN
+            },
+        };
         ctx.waits = ctx.waits | slots;
         let (start, end) = (last.start, self.code.len());
         let mut facts = Facts::NONE;
@@ -269,7 +272,7 @@ impl Emitter<'_> {
             .first()
             .is_some_and(|machine| machine.proven_waits() == ctx.waits);
         if holds {
-            last.ctx = Some(ctx);
+            (self.context, last.in_context) = (ctx, true);
             self.code.drain(start..end);
         } else {
             self.code.truncate(end);

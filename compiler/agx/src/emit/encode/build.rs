@@ -195,18 +195,18 @@ impl<'e, 'c> Build<'e, 'c> {
     }
 
     /// Sets operand `index` to a register or uniform, with its modifiers.
+    #[inline]
     pub(super) fn src(&mut self, index: usize, src: &Src) -> &mut Self {
         match src.from {
             Ref::Reg(reg) => self.read(index, reg, 1, Half::Whole, src),
+            _ => self.other_src(index, src),
+        }
+    }
+
+    fn other_src(&mut self, index: usize, src: &Src) -> &mut Self {
+        match src.from {
             Ref::Uniform(word) => self.put(index, modified(Value::uniform(word.into()), src)),
-            Ref::Imm(_) => {
-                self.fail(format!("{src}: a constant where the form wants a register"));
-                self
-            }
-            Ref::Value(_) => {
-                self.fail(format!("{src} has no register"));
-                self
-            }
+            _ => self.misplaced(&[*src]),
         }
     }
 
@@ -377,13 +377,15 @@ impl<'e, 'c> Build<'e, 'c> {
     /// The registers that the operands name.
     #[inline]
     fn registers(&self, is_late: bool) -> Registers {
+        let (writes, whole) = match self.part {
+            Half::Whole => (HalfSet::whole(self.writes), self.writes),
+            part if is_late => (HalfSet::of(self.writes, part), RegSet::EMPTY),
+            _ => (HalfSet::whole(self.writes), RegSet::EMPTY),
+        };
         Registers {
             reads: self.reads,
-            writes: HalfSet::of(self.writes, if is_late { self.part } else { Half::Whole }),
-            whole: match self.part {
-                Half::Whole => self.writes,
-                Half::Low | Half::High => RegSet::EMPTY,
-            },
+            writes,
+            whole,
             held: self.held,
             lost: self.released | self.destroyed,
         }
