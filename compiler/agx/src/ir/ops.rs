@@ -971,12 +971,24 @@ impl Instr {
 
     /// Every destination, in order.
     pub fn for_each_dst_value(&self, mut f: impl FnMut(super::Value)) {
-        self.for_each_dst(|group, _| group.iter().filter_map(Dst::value).for_each(&mut f));
+        self.for_each_dst(|group, _| {
+            for dst in group {
+                if let Dst::Value(value) = dst {
+                    f(*value);
+                }
+            }
+        });
     }
 
     /// Every source value, in order.
     pub fn for_each_src_value(&self, mut f: impl FnMut(super::Value)) {
-        self.for_each_src(|group, _| group.iter().filter_map(Src::value).for_each(&mut f));
+        self.for_each_src(|group, _| {
+            for src in group {
+                if let Ref::Value(value) = src.from {
+                    f(value);
+                }
+            }
+        });
     }
 }
 
