@@ -420,12 +420,10 @@ fn modified(value: Value, src: &Src) -> Arg {
 #[inline]
 fn consecutive(mut regs: impl Iterator<Item = Option<u8>>) -> Option<u8> {
     let first = regs.next()??;
-    let mut next = u16::from(first) + 1;
-    for reg in regs {
+    for (next, reg) in (u16::from(first) + 1..).zip(regs) {
         if u16::from(reg?) != next {
             return None;
         }
-        next += 1;
     }
     Some(first)
 }
