@@ -68,11 +68,11 @@ pub(super) fn of<'a>(
     run: impl DoubleEndedIterator<Item = &'a Facts> + ExactSizeIterator + Clone,
 ) -> Vec<Behind> {
     let length = run.len();
-    let mut behind = Vec::new();
     // Nothing in front of the first producer matters, and in most runs there is none.
     let Some(start) = run.clone().position(|facts| facts.late) else {
-        return behind;
+        return Vec::new();
     };
+    let mut behind = Vec::with_capacity(length - start);
     let mut fixed = [usize::MAX; FIXED_SLOTS.len()];
     let mut ahead = Ahead {
         touched: [NEVER; COUNT as usize],

@@ -23,6 +23,7 @@ use super::plain::Plain;
 use super::plan::{Plan, Side};
 use super::regs::RegSet;
 use super::release::Releases;
+use super::slots::Slots;
 use super::waits::{self, Item};
 use crate::ir::{Block, Closes, Cond, Dst, End, Function};
 
@@ -90,6 +91,8 @@ pub(super) struct Emitter<'f> {
     inlined: Option<usize>,
     /// The operations of the run that is emitted.
     items: Vec<Item<'f>>,
+    /// Its completion slots.
+    slots: Slots,
 }
 
 impl<'f> Emitter<'f> {
@@ -116,6 +119,7 @@ impl<'f> Emitter<'f> {
             now_defined: RegSet::EMPTY,
             inlined: None,
             items: Vec::new(),
+            slots: Slots::default(),
         }
     }
 
@@ -185,6 +189,7 @@ impl<'f> Emitter<'f> {
             self.plain,
             &self.items,
             self.defined.at(start),
+            &mut self.slots,
             &mut self.layout.code,
         )?;
         self.waits += run.waits;

@@ -37,7 +37,7 @@ pub(super) struct Run {
     pub(super) named: RegSet,
 }
 
-/// Emits a run of straight code, behind which every slot is idle. `defined`: registers with a value where it begins.
+/// Emits a run of straight code, in front of which and behind which all of `slots` are idle. `defined`: registers with a value where it begins.
 ///
 /// # Errors
 /// The operation that no proven encoding holds.
@@ -45,12 +45,13 @@ pub(super) fn emit(
     plain: &Plain,
     items: &[Item<'_>],
     defined: RegSet,
+    slots: &mut Slots,
     code: &mut Vec<Machine>,
 ) -> Result<Run, String> {
     let mut emitter = Emitter {
         plain,
         items,
-        slots: Slots::default(),
+        slots,
         code,
         run: Run {
             defined,
@@ -79,7 +80,7 @@ struct Last {
 struct Emitter<'a> {
     plain: &'a Plain,
     items: &'a [Item<'a>],
-    slots: Slots,
+    slots: &'a mut Slots,
     code: &'a mut Vec<Machine>,
     run: Run,
     last: Option<Last>,
@@ -301,13 +302,16 @@ impl Emitter<'_> {
         if !active.is_empty() && !self.attach(active)? {
             self.wait_for(active)?;
         }
+        self.slots.settle(active);
         Ok(self.run)
     }
 }
 
 /// Puts the late result of an operation on this slot.
 fn complete(code: &mut [Machine], slot: u8) -> Result<(), String> {
-    for machine in code.iter_mut().filter(|m| m.completes().is_some()) {
+    let alone = code.len() == 1;
+    let late = |machine: &&mut Machine| alone || machine.completes().is_some();
+    for machine in code.iter_mut().filter(late) {
         let done = machine.set_completion(slot);
         done.map_err(|illegal| illegal.to_string())?;
     }

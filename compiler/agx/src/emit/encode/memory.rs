@@ -67,7 +67,9 @@ struct Source<'a> {
 
 /// A device load but for its destination.
 fn load_from(build: &mut Build<'_, '_>, from: &Source<'_>) -> Result<()> {
-    build.set_at(LOAD_OFFSET, i64::from(from.offset) as u64);
+    if from.offset != 0 {
+        build.set_at(LOAD_OFFSET, i64::from(from.offset) as u64);
+    }
     base(build, 1, from.base);
     match from.index {
         // The scale says nothing then; the proven emitter leaves it at its default.
@@ -118,9 +120,10 @@ const STORE_OFFSET: usize = modifier(FormId::DevStore, "offset");
 pub(super) fn store(op: &Store, encoder: &mut Encoder<'_>) -> Result<()> {
     matching(op.format, op.data.len())?;
     let mut build = Build::new(&STORE[op.format as usize], encoder);
-    build
-        .set_at(STORE_SCALE, scale(op.shift)?)
-        .set_at(STORE_OFFSET, i64::from(op.offset) as u64);
+    build.set_at(STORE_SCALE, scale(op.shift)?);
+    if op.offset != 0 {
+        build.set_at(STORE_OFFSET, i64::from(op.offset) as u64);
+    }
     match op.format {
         Format::I8 | Format::I16 => build.low(0, &op.data[0]),
         _ => build.srcs(0, &op.data),
