@@ -32,9 +32,10 @@ pub(crate) fn legalize(function: &mut Function) {
             let place = out.len();
             for index in 0..2 {
                 let mut src = cond.srcs()[index];
-                let holds = accepts_cond(cond, index, &src);
-                pass.single(id, place, &mut src, holds, cond.half, &mut out);
-                *cond.srcs_mut()[index] = src;
+                if !accepts_cond(cond, index, &src) {
+                    pass.single(id, place, &mut src, cond.half, &mut out);
+                    *cond.srcs_mut()[index] = src;
+                }
             }
         }
         function.blocks[id.index()].instrs = out;
@@ -79,14 +80,18 @@ impl Legalize {
                 };
                 if len > 1 || shape.destroyed || shape.tied {
                     self.own(&mut src, shape, len, &mut in_tuples, out);
+                } else if accepts(instr, number, &src) {
+                    continue;
                 } else {
                     let place = out.len();
-                    let mut holds = accepts(instr, number, &src);
-                    if !holds && fold_modifiers(&mut src, half) {
+                    let mut holds = false;
+                    if fold_modifiers(&mut src, half) {
                         set_nth(instr, number, member, src);
                         holds = accepts(instr, number, &src);
                     }
-                    self.single(block, place, &mut src, holds, half, out);
+                    if !holds {
+                        self.single(block, place, &mut src, half, out);
+                    }
                 }
                 set_nth(instr, number, member, src);
             }
@@ -139,19 +144,15 @@ impl Legalize {
         dst.into()
     }
 
-    /// An operand that may share its register with other instructions.
+    /// An operand that its instruction does not hold, and that may share its register with other instructions.
     fn single(
         &mut self,
         block: Block,
         place: usize,
         src: &mut Src,
-        holds: bool,
         half: bool,
         out: &mut Vec<Instr>,
     ) {
-        if holds {
-            return;
-        }
         fold_modifiers(src, half);
         match src.from {
             Ref::Imm(bits) if self.shared.len() >= MANY && !self.shared.contains_key(&bits) => {
@@ -248,14 +249,13 @@ impl Legalize {
             list.sort_by_key(|(place, _)| *place);
             let old = std::mem::take(&mut function.blocks[block.index()].instrs);
             let mut new = Vec::with_capacity(old.len() + list.len());
-            let mut list = list.into_iter().peekable();
-            for (i, instr) in old.into_iter().enumerate() {
-                while let Some((_, imm)) = list.next_if(|(place, _)| *place <= i) {
-                    new.push(imm);
-                }
-                new.push(instr);
+            let (mut old, mut taken) = (old.into_iter(), 0);
+            for (place, imm) in list {
+                new.extend(old.by_ref().take(place - taken));
+                new.push(imm);
+                taken = place;
             }
-            new.extend(list.map(|(_, imm)| imm));
+            new.extend(old);
             function.blocks[block.index()].instrs = new;
         }
     }

@@ -6,7 +6,8 @@
 //! scattered forms sits in bits 4..7, 22..23 and 44. [`Bits`] lists the pieces from the least
 //! significant upward and gathers or scatters a value through them.
 
-/// One contiguous run of instruction bits, inside one 64-bit half of the word.
+/// One contiguous run of at most 32 instruction bits, inside one 64-bit half of the word. Descriptions of forms hold many
+/// of them: they are kept small, so that few lines of the cache hold what is known of a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Piece {
     /// 0 = bits 0..63 of the instruction, 1 = bits 64..127.
@@ -16,21 +17,22 @@ struct Piece {
     /// Bit of the field value that the lowest bit carries.
     to: u8,
     /// `len` ones.
-    mask: u64,
+    mask: u32,
 }
 
 impl Piece {
     #[inline(always)]
     const fn get(&self, halves: &[u64; 2]) -> u64 {
-        ((halves[(self.word & 1) as usize] >> (self.shift & 63)) & self.mask) << (self.to & 63)
+        ((halves[(self.word & 1) as usize] >> (self.shift & 63)) & self.mask as u64)
+            << (self.to & 63)
     }
 
     #[inline(always)]
     const fn put(&self, halves: &mut [u64; 2], value: u64) {
         let half = &mut halves[(self.word & 1) as usize];
         let shift = self.shift & 63;
-        *half =
-            (*half & !(self.mask << shift)) | (((value >> (self.to & 63)) & self.mask) << shift);
+        let mask = self.mask as u64;
+        *half = (*half & !(mask << shift)) | (((value >> (self.to & 63)) & mask) << shift);
     }
 }
 
@@ -88,11 +90,14 @@ impl Bits {
 
     const fn push(mut self, lo: u8, hi: u8) -> Bits {
         let len = hi - lo + 1;
+        if len > 32 {
+            return self.push(lo, lo + 31).push(lo + 32, hi);
+        }
         let piece = Piece {
             word: lo / 64,
             shift: lo % 64,
             to: self.width,
-            mask: if len == 64 { u64::MAX } else { (1 << len) - 1 },
+            mask: if len == 32 { u32::MAX } else { (1 << len) - 1 },
         };
         self.pieces[self.count as usize] = piece;
         self.count += 1;
@@ -176,29 +181,36 @@ impl Bits {
         value
     }
 
+    /// The low bits of `value` where the field has them, and nothing else.
+    #[inline(always)]
+    #[must_use]
+    pub(crate) const fn spread(&self, value: u64) -> u128 {
+        let (mut low, mut high) = (0, 0);
+        let mut i = 0;
+        while i < self.count as usize && i < Bits::MAX_PIECES {
+            let piece = &self.pieces[i];
+            let bits = ((value >> (piece.to & 63)) & piece.mask as u64) << (piece.shift & 63);
+            // All ones in the upper word, so that there is nothing to branch on.
+            let upper = 0u64.wrapping_sub(piece.word as u64);
+            low |= bits & !upper;
+            high |= bits & upper;
+            i += 1;
+        }
+        low as u128 | (high as u128) << 64
+    }
+
     /// Returns `word` with the field set to the low bits of `value`.
     #[inline]
     #[must_use]
-    pub fn put(&self, word: u128, value: u64) -> u128 {
+    pub const fn put(&self, word: u128, value: u64) -> u128 {
         let mut halves = [word as u64, (word >> 64) as u64];
         self.pieces[0].put(&mut halves, value);
-        for i in 1..usize::from(self.count).min(Bits::MAX_PIECES) {
+        let mut i = 1;
+        while i < self.count as usize && i < Bits::MAX_PIECES {
             self.pieces[i].put(&mut halves, value);
-        }
-        u128::from(halves[0]) | u128::from(halves[1]) << 64
-    }
-
-    /// `put(0, value)` for constants of the table.
-    pub(crate) const fn put_const(&self, value: u64) -> u128 {
-        let mut word = 0;
-        let mut i = 0;
-        while i < self.count as usize {
-            let p = self.pieces[i];
-            let piece = ((value >> p.to) & p.mask) as u128;
-            word |= piece << (p.shift as u32 + 64 * p.word as u32);
             i += 1;
         }
-        word
+        halves[0] as u128 | (halves[1] as u128) << 64
     }
 
     /// The field's inclusive bit ranges, least significant first, as the reference writes them.

@@ -127,7 +127,7 @@ static INDEX: LazyLock<Index> = LazyLock::new(|| {
     // Rows that may match an instruction whose low bits are `key` under `mask`.
     let mut candidates = |key: u128, mask: u128, len: Option<usize>| {
         let start = index.rows.len() as u16;
-        for (&id, form) in FormId::ALL.iter().zip(FORMS) {
+        for (&id, form) in FormId::ALL.iter().zip(&FORMS) {
             let fits = len.is_none_or(|len| len == usize::from(form.len));
             if fits && (key ^ form.value) & form.mask & mask == 0 {
                 index.rows.push((form.mask, form.value, id));

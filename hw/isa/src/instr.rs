@@ -13,6 +13,7 @@ use crate::illegal::Illegal;
 use crate::minifloat::MiniFloat;
 use crate::operand;
 use crate::table::{self, FormId};
+use crate::template::Template;
 
 /// Which part of a register an operand names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -193,11 +194,14 @@ impl Instr {
         }
     }
 
-    fn defaults(id: FormId) -> u128 {
+    /// [`Instr::new`]'s bits.
+    pub(crate) const fn defaults(id: FormId) -> u128 {
         let form = id.form();
         let mut bits = form.base;
-        for m in form.modifiers {
-            bits = m.bits.put(bits, m.default);
+        let mut i = 0;
+        while i < form.modifiers.len() {
+            bits = form.modifiers[i].bits.put(bits, form.modifiers[i].default);
+            i += 1;
         }
         bits = form.wait.bits.put(bits, form.wait.default);
         if form.opcode.bits.width() > 0 {
@@ -206,7 +210,10 @@ impl Instr {
         if let Completion::Landing(code) = form.completion {
             bits = code.put(bits, LANDING_CODES[0]);
         }
-        for op in form.operands {
+        i = 0;
+        while i < form.operands.len() {
+            let op = &form.operands[i];
+            i += 1;
             bits = op.present.bits.put(bits, op.present.on);
             bits = op.size.put(bits, true);
             if let Alt::Wide { gpr, .. } = op.alt {
@@ -223,6 +230,16 @@ impl Instr {
             }
         }
         bits
+    }
+
+    /// An instruction that begins as the template says.
+    #[inline]
+    #[must_use]
+    pub const fn from_template(template: &Template) -> Instr {
+        Instr {
+            id: template.id(),
+            bits: template.bits(),
+        }
     }
 
     /// The low selecting bits, for messages.
@@ -395,7 +412,7 @@ impl Instr {
         } else {
             value
         };
-        if stored > m.bits.max() || !modifier_is_legal(m, stored) {
+        if stored > m.bits.max() || !m.allows(stored) {
             return Err(illegal_modifier(m, value));
         }
         self.bits = m.bits.put(self.bits, stored);
@@ -634,17 +651,11 @@ impl Instr {
         }
         for (i, op) in form.operands.iter().enumerate() {
             operand::check(op, self.bits)?;
-            // Tuples whose extent depends on other fields; fixed ones are part of the range.
-            if has_variable_extent(op.span) {
-                let last = op.index.get(self.bits) + u64::from(self.register_count(i)) - 1;
-                if last > op.max {
-                    return Err(tuple_error(op, last));
-                }
-            }
+            self.check_extent(i, op)?;
         }
         for m in form.modifiers {
             let value = m.bits.get(self.bits);
-            if (m.class != Class::Opaque || strict) && !modifier_is_legal(m, value) {
+            if (m.class != Class::Opaque || strict) && !m.allows(value) {
                 return Err(illegal_modifier(m, value));
             }
         }
@@ -673,6 +684,41 @@ impl Instr {
             return Err(Illegal::rule("reserved bit", bit, "its constant"));
         }
         form.check.map_or(Ok(()), |check| check(self))
+    }
+
+    /// Does a tuple end inside of its file whose extent depends on other fields? That of fixed ones is part of the range.
+    #[inline]
+    fn check_extent(&self, index: usize, op: &Operand) -> Result<(), Illegal> {
+        if has_variable_extent(op.span) {
+            let last = op.index.get(self.bits) + u64::from(self.register_count(index)) - 1;
+            if last > op.max {
+                return Err(tuple_error(op, last));
+            }
+        }
+        Ok(())
+    }
+
+    /// The part of [`Instr::check`] that setters leave open: rules that span several fields. It suffices for an
+    /// instruction whose fields were all set by setters, modifiers before operands, or are as [`Instr::new`] or a
+    /// [`Template`] made them.
+    ///
+    /// # Errors
+    /// The first broken rule.
+    #[inline]
+    pub fn check_rules(&self) -> Result<(), Illegal> {
+        let form = self.form();
+        if crate::quick::is_intricate(self) {
+            self.check_intricate()?;
+        }
+        form.check.map_or(Ok(()), |check| check(self))
+    }
+
+    fn check_intricate(&self) -> Result<(), Illegal> {
+        if table::earlier_claim(self.id, self.bits).is_some() {
+            return self.check(false);
+        }
+        let mut operands = self.form().operands.iter().enumerate();
+        operands.try_for_each(|(i, op)| self.check_extent(i, op))
     }
 
     /// Bits without a meaning in this instruction: outside every field, or in an operand that
@@ -735,18 +781,6 @@ pub(crate) const fn sign_extend(value: u64, width: u32) -> u64 {
     (((value << shift) as i64) >> shift) as u64
 }
 
-#[inline]
-fn modifier_is_legal(m: &Modifier, value: u64) -> bool {
-    match m.legal {
-        Legal::Any | Legal::Signed => true,
-        Legal::Range(lo, hi) => (lo..=hi).contains(&value),
-        Legal::SignedEven => value & 1 == 0,
-        Legal::Multiple(n) => value.is_multiple_of(n),
-        Legal::Set(values) => values.contains(&value),
-        Legal::Names(names) => names.iter().any(|(v, _)| *v == value),
-    }
-}
-
 #[cold]
 fn tuple_error(op: &Operand, last: u64) -> Illegal {
     Illegal::number(
@@ -756,7 +790,7 @@ fn tuple_error(op: &Operand, last: u64) -> Illegal {
     )
 }
 
-const fn has_variable_extent(span: Span) -> bool {
+pub(crate) const fn has_variable_extent(span: Span) -> bool {
     matches!(
         span,
         Span::DeviceFormat

@@ -30,6 +30,7 @@ mod query;
 mod quick;
 mod sysreg;
 mod table;
+mod template;
 mod touch;
 
 pub use bits::{Bit, Bits, hex};
@@ -48,6 +49,7 @@ pub use sysreg::{SYSTEM_REGISTERS, SystemRegister, system_register};
 pub use table::{
     FORMS, FormId, RESULT_MASKS, TEXTURE_MODES, TextureMode, reduce_type, texture_mode,
 };
+pub use template::Template;
 
 /// The examples of the README, compiled and run with the tests.
 #[cfg(doctest)]

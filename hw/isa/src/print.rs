@@ -30,7 +30,7 @@ pub(crate) const FILE_PREFIXES: &[(File, &str)] = &[
 static AMBIGUOUS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let mut seen: Vec<(&str, u8)> = Vec::new();
     let mut ambiguous = Vec::new();
-    for form in FORMS {
+    for form in &FORMS {
         for (_, name) in form.opcode.names {
             if seen.iter().any(|(n, len)| n == name && *len != form.len) {
                 ambiguous.push(*name);

@@ -56,9 +56,29 @@ impl SlotMask {
         slot >= 1 && slot <= 6 && self.0 >> (slot - 1) & 1 == 1
     }
 
+    /// The slots that are not in `other`.
+    #[must_use]
+    pub const fn without(self, other: SlotMask) -> SlotMask {
+        SlotMask(self.0 & !other.0)
+    }
+
     /// The slots, lowest first.
+    #[inline]
     pub fn iter(self) -> impl Iterator<Item = u8> {
-        (1..=6).filter(move |&slot| self.contains(slot))
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            let first = (rest != 0).then(|| rest.trailing_zeros() as u8 + 1)?;
+            rest &= rest - 1;
+            Some(first)
+        })
+    }
+}
+
+impl std::ops::BitAnd for SlotMask {
+    type Output = SlotMask;
+
+    fn bitand(self, other: SlotMask) -> SlotMask {
+        SlotMask(self.0 & other.0)
     }
 }
 
@@ -165,9 +185,18 @@ impl Instr {
     /// The slot that this instruction completes, 1..=6; `None` when its results are synchronous.
     ///
     /// A returning `DEV_ATOMIC` answers `None`: its slot stands in the `ATOMIC_RESULT` behind it.
+    #[inline]
     #[must_use]
     pub fn completes(&self) -> Option<u8> {
-        match self.form().completion {
+        match &self.form().completion {
+            Completion::None => None,
+            completion => self.completed(completion),
+        }
+    }
+
+    /// The slot that an instruction with this kind of completion completes.
+    fn completed(&self, completion: &Completion) -> Option<u8> {
+        match *completion {
             Completion::None => None,
             Completion::Tag(bits) | Completion::TwinTag(bits, _) => {
                 Some(bits.get(self.bits()) as u8 + 1)

@@ -27,7 +27,7 @@ fn field_list(form: &Form) -> Vec<(String, u128)> {
 
 #[test]
 fn fields_do_not_overlap() {
-    for form in FORMS {
+    for form in &FORMS {
         let fields = field_list(form);
         for (i, (a, x)) in fields.iter().enumerate() {
             assert_eq!(

@@ -4,17 +4,12 @@
 //! One walk from the back, with the next place of everything that can conflict with a producer (isa-2, 9.4, rules 1 to
 //! 6): asking each producer's followers one by one would take time by the square of the run's length.
 
-use std::collections::HashMap;
-
 use agx_isa::MemoryOp;
 
 use super::facts::{Facts, Pointer};
 use super::regs::{COUNT, RegSet};
+use super::slots::FIXED_SLOTS;
 
-/// Publications.
-const PUBLICATIONS: usize = 128;
-/// Uniform pairs.
-const PAIRS: usize = 128;
 /// A place in a run.
 type Place = u32;
 /// Behind everything.
@@ -27,52 +22,87 @@ struct Ahead {
     /// By register: written.
     written: [Place; COUNT as usize],
     /// By publication: read or written; written.
-    published: [Place; PUBLICATIONS],
-    publishes: [Place; PUBLICATIONS],
+    published: Places,
+    publishes: Places,
     drain: Place,
     /// Device memory is written: by uniform pair, by a pointer in registers, by any.
-    by_pair: [Place; PAIRS],
+    by_pair: Places,
     by_registers: Place,
     device: Place,
     threadgroup: Place,
     private: Place,
-    /// By scratch word: saved; saved or brought back. Only spilling has any, so these maps are mostly empty.
-    saved: HashMap<u16, Place>,
-    scratch: HashMap<u16, Place>,
+    /// By scratch word: saved; saved or brought back.
+    saved: Places,
+    scratch: Places,
 }
 
-/// For each operation of a run that completes late, the place of the first that has to wait for it; the run's length
-/// when there is none. The others have the run's length as well.
+/// Places by number, up to the highest number that has one: most code has few or none.
+#[derive(Default)]
+struct Places(Vec<Place>);
+
+impl Places {
+    fn get(&self, number: usize) -> Place {
+        self.0.get(number).copied().unwrap_or(NEVER)
+    }
+
+    fn set(&mut self, number: usize, place: Place) {
+        if self.0.len() <= number {
+            self.0.resize(number + 1, NEVER);
+        }
+        self.0[number] = place;
+    }
+}
+
+/// What comes behind an operation that completes late. Places are those in the run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Behind {
+    /// The first operation that has to wait for it; the run's length when there is none.
+    pub(super) consumer: usize,
+    /// For each of [`FIXED_SLOTS`], the next operation that can complete on that one only.
+    pub(super) fixed: [usize; FIXED_SLOTS.len()],
+}
+
+/// For each operation of a run that completes late, what comes behind it, from the last one on: the vector is one to take
+/// them from.
 pub(super) fn of<'a>(
     run: impl DoubleEndedIterator<Item = &'a Facts> + ExactSizeIterator + Clone,
-) -> Vec<usize> {
+) -> Vec<Behind> {
     let length = run.len();
-    let mut consumers = vec![length; length];
     // Nothing in front of the first producer matters, and in most runs there is none.
     let Some(start) = run.clone().position(|facts| facts.late) else {
-        return consumers;
+        return Vec::new();
     };
+    let mut behind = Vec::with_capacity(length - start);
+    let mut fixed = [usize::MAX; FIXED_SLOTS.len()];
     let mut ahead = Ahead {
         touched: [NEVER; COUNT as usize],
         written: [NEVER; COUNT as usize],
-        published: [NEVER; PUBLICATIONS],
-        publishes: [NEVER; PUBLICATIONS],
+        published: Places::default(),
+        publishes: Places::default(),
         drain: NEVER,
-        by_pair: [NEVER; PAIRS],
+        by_pair: Places::default(),
         by_registers: NEVER,
         device: NEVER,
         threadgroup: NEVER,
         private: NEVER,
-        saved: HashMap::new(),
-        scratch: HashMap::new(),
+        saved: Places::default(),
+        scratch: Places::default(),
     };
     for (place, facts) in run.enumerate().skip(start).rev() {
         if facts.late {
-            consumers[place] = length.min(ahead.first(facts) as usize);
+            for (slot, next) in FIXED_SLOTS.iter().zip(&mut fixed) {
+                if facts.fixed_slot == Some(*slot) {
+                    *next = place;
+                }
+            }
+            behind.push(Behind {
+                consumer: length.min(ahead.first(facts) as usize),
+                fixed,
+            });
         }
         ahead.add(place as Place, facts);
     }
-    consumers
+    behind
 }
 
 impl Ahead {
@@ -85,19 +115,19 @@ impl Ahead {
             None => NEVER,
             Some((Pointer::Regs, _)) => self.device,
             Some((Pointer::Uniform(pair), _)) => {
-                self.by_pair[usize::from(pair) % PAIRS].min(self.by_registers)
+                self.by_pair.get(pair.into()).min(self.by_registers)
             }
         };
-        let scratch = producer.scratch.and_then(|(word, saves)| {
+        let scratch = producer.scratch.map(|(word, saves)| {
             let places = if saves { &self.scratch } else { &self.saved };
-            places.get(&word).copied()
+            places.get(word.into())
         });
         let publications = bits(producer.publishes)
-            .map(|word| self.published[word])
-            .chain(bits(producer.reads_published).map(|word| self.publishes[word]));
+            .map(|word| self.published.get(word))
+            .chain(bits(producer.reads_published).map(|word| self.publishes.get(word)));
         let if_used = |space: Option<MemoryOp>, place: Place| space.map(|_| place);
         [
-            nearest(producer.writes, &self.touched),
+            nearest(producer.writes.touched(), &self.touched),
             nearest(producer.held, &self.written),
             Some(self.drain),
             Some(device),
@@ -114,17 +144,17 @@ impl Ahead {
 
     fn add(&mut self, place: Place, facts: &Facts) {
         let writes = |op: Option<MemoryOp>| matches!(op, Some(MemoryOp::Store | MemoryOp::Atomic));
-        for reg in (facts.reads | facts.writes).iter() {
+        for reg in facts.named().iter() {
             self.touched[usize::from(reg)] = place;
         }
-        for reg in facts.writes.iter() {
+        for reg in facts.writes.touched().iter() {
             self.written[usize::from(reg)] = place;
         }
         for word in bits(facts.publishes | facts.reads_published) {
-            self.published[word] = place;
+            self.published.set(word, place);
         }
         for word in bits(facts.publishes) {
-            self.publishes[word] = place;
+            self.publishes.set(word, place);
         }
         if facts.drains {
             self.drain = place;
@@ -135,7 +165,7 @@ impl Ahead {
             self.device = place;
             match base {
                 Pointer::Regs => self.by_registers = place,
-                Pointer::Uniform(pair) => self.by_pair[usize::from(pair) % PAIRS] = place,
+                Pointer::Uniform(pair) => self.by_pair.set(pair.into(), place),
             }
         }
         if writes(facts.threadgroup) {
@@ -145,9 +175,9 @@ impl Ahead {
             self.private = place;
         }
         if let Some((word, saves)) = facts.scratch {
-            self.scratch.insert(word, place);
+            self.scratch.set(word.into(), place);
             if saves {
-                self.saved.insert(word, place);
+                self.saved.set(word.into(), place);
             }
         }
     }

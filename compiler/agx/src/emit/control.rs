@@ -13,15 +13,17 @@
 
 use std::ops::Range;
 
-use agx_isa::{File, FormId, Instr as Machine, Reg, Value};
+use agx_isa::{Arg, File, FormId, Instr as Machine, Reg, Template, Value};
 
 use super::defined::Defined;
-use super::encode::{always, literal, predicate};
-use super::facts::{Facts, named};
+use super::encode::{Context, Encoder, always, literal, predicate};
+use super::facts::Facts;
 use super::layout::{Label, Layout, When};
+use super::plain::Plain;
 use super::plan::{Plan, Side};
 use super::regs::RegSet;
 use super::release::Releases;
+use super::slots::Slots;
 use super::waits::{self, Item};
 use crate::ir::{Block, Closes, Cond, Dst, End, Function};
 
@@ -40,9 +42,14 @@ const IF_BANK: u8 = 0;
 /// Bank that keeps a direct break's condition while its arms run, which hold no other break.
 const DIRECT_BANK: u8 = 1;
 
-/// Kinds of mask scopes.
-const CONDITIONAL: &str = "if";
-const LOOP: &str = "loop";
+static PUSH_IF: Template = Template::new(FormId::Push).named("kind", "if");
+static PUSH_LOOP: Template = Template::new(FormId::Push).named("kind", "loop");
+static POP_IF: Template = Template::new(FormId::Pop).named("kind", "if");
+static POP_LOOP: Template = Template::new(FormId::Pop).named("kind", "loop");
+static ELSE: Template = Template::new(FormId::Else);
+static LOOP_UPDATE: Template = Template::new(FormId::LoopUpdate);
+static BREAK: Template = Template::new(FormId::Break);
+static STOP: Template = Template::new(FormId::Stop);
 
 enum Scope {
     If {
@@ -70,7 +77,7 @@ pub(super) struct Emitter<'f> {
     pub(super) function: &'f Function,
     pub(super) plan: &'f Plan,
     pub(super) releases: &'f Releases,
-    pub(super) facts: &'f [Vec<Facts>],
+    pub(super) plain: &'f Plain,
     pub(super) defined: &'f Defined,
     pub(super) layout: Layout,
     scopes: Vec<Scope>,
@@ -82,6 +89,10 @@ pub(super) struct Emitter<'f> {
     now_defined: RegSet,
     /// An arm to be emitted as straight code in front of the next block.
     inlined: Option<usize>,
+    /// The operations of the run that is emitted.
+    items: Vec<Item<'f>>,
+    /// Its completion slots.
+    slots: Slots,
 }
 
 impl<'f> Emitter<'f> {
@@ -89,28 +100,48 @@ impl<'f> Emitter<'f> {
         function: &'f Function,
         plan: &'f Plan,
         releases: &'f Releases,
-        facts: &'f [Vec<Facts>],
+        plain: &'f Plain,
         defined: &'f Defined,
     ) -> Emitter<'f> {
         Emitter {
             function,
             plan,
             releases,
-            facts,
+            plain,
             defined,
-            layout: Layout::default(),
+            // Waits, and what structures the control flow, come on top.
+            layout: Layout::with_capacity(
+                plain.len() + plain.len() / 4 + 8 * function.blocks.len(),
+            ),
             scopes: Vec::new(),
             waits: 0,
             named: RegSet::EMPTY,
             now_defined: RegSet::EMPTY,
             inlined: None,
+            items: Vec::new(),
+            slots: Slots::default(),
         }
     }
 
-    /// Adds an instruction that no operation stands for.
-    fn push(&mut self, machine: Machine) {
-        self.named |= named(&machine);
-        self.layout.push(machine);
+    /// Adds an instruction that no operation stands for, and that names no register.
+    fn push(&mut self, template: &Template) {
+        self.layout.code.push(Machine::from_template(template));
+    }
+
+    /// Adds instructions that no operation stands for.
+    fn encode<T>(
+        &mut self,
+        kills: RegSet,
+        add: impl FnOnce(&mut Encoder<'_>) -> Result<T, String>,
+    ) -> Result<T, String> {
+        let ctx = Context {
+            kills,
+            ..Context::PLAIN
+        };
+        let mut facts = Facts::NONE;
+        let result = add(&mut Encoder::new(&ctx, &mut self.layout.code, &mut facts));
+        self.named |= facts.named();
+        result
     }
 
     /// All blocks.
@@ -134,17 +165,33 @@ impl<'f> Emitter<'f> {
         }
         let inlined = self.inlined.take();
         let start = inlined.unwrap_or(first);
-        let mut items = Vec::new();
-        for block in inlined.into_iter().chain(first..=last) {
-            let instrs = blocks[block].instrs.iter().enumerate();
-            items.extend(instrs.map(|(index, instr)| Item {
-                instr,
-                facts: &self.facts[block][index],
-                kills: self.releases.at(block, index),
-            }));
+        self.items.clear();
+        let blocks_of_run = inlined.into_iter().chain(first..=last);
+        self.items.reserve(
+            blocks_of_run
+                .clone()
+                .map(|block| blocks[block].instrs.len())
+                .sum(),
+        );
+        for block in blocks_of_run {
+            let operations = self.plain.of_block(block).iter();
+            let kills = self.releases.of_block(block);
+            let instrs = blocks[block].instrs.iter();
+            let items = instrs.zip(operations.zip(kills));
+            self.items
+                .extend(items.map(|(instr, (operation, kills))| Item {
+                    instr,
+                    operation,
+                    kills: *kills,
+                }));
         }
-        let run = waits::emit(&items, self.defined.at(start))?;
-        run.code.into_iter().for_each(|m| self.layout.push(m));
+        let run = waits::emit(
+            self.plain,
+            &self.items,
+            self.defined.at(start),
+            &mut self.slots,
+            &mut self.layout.code,
+        )?;
         self.waits += run.waits;
         self.named |= run.named;
         self.now_defined = run.defined;
@@ -178,7 +225,7 @@ impl<'f> Emitter<'f> {
                 // Every lane that gets here leaves: the pop does that.
                 Closes::Loop => self.end_loop(false)?,
             },
-            End::Stop => self.push(plain(FormId::Stop)),
+            End::Stop => self.push(&STOP),
         }
         Ok(block + 1)
     }
@@ -204,9 +251,8 @@ impl<'f> Emitter<'f> {
         } else {
             IF_BANK
         };
-        let test = predicate(cond, bank, kills)?;
-        self.push(test.machine);
-        self.push_scope(CONDITIONAL, bank.into(), test.inverted)?;
+        let inverted = self.encode(kills, |encoder| predicate(cond, bank, encoder))?;
+        self.push_scope(&PUSH_IF, bank.into(), inverted)?;
         let scope = Scope::If {
             else_label: self.layout.label(),
             pop_label: self.layout.label(),
@@ -215,7 +261,7 @@ impl<'f> Emitter<'f> {
             in_else: false,
             breaks: false,
             uniform,
-            update: direct.map(|side| !test.inverted ^ (side == Side::Else)),
+            update: direct.map(|side| !inverted ^ (side == Side::Else)),
         };
         if let Scope::If { else_label, .. } = scope {
             self.skip(block + 1..else_block, uniform, else_label);
@@ -240,10 +286,10 @@ impl<'f> Emitter<'f> {
         if !self.function.blocks[leaving].instrs.is_empty() {
             return Ok(None);
         }
-        let test = predicate(cond, IF_BANK, self.releases.at_end(block))?;
-        self.push(test.machine);
-        self.update(IF_BANK, !test.inverted ^ (side == Side::Else))?;
-        self.now_defined = self.now_defined.without(self.releases.at_end(block));
+        let kills = self.releases.at_end(block);
+        let inverted = self.encode(kills, |encoder| predicate(cond, IF_BANK, encoder))?;
+        self.update(IF_BANK, !inverted ^ (side == Side::Else))?;
+        self.now_defined = self.now_defined.without(kills);
         self.inlined = Some(staying);
         let mut rest = self.plan.weight(staying..staying + 1);
         if let Some((behind, target)) = self.rest(merge) {
@@ -260,34 +306,29 @@ impl<'f> Emitter<'f> {
 
     /// LOOP_UPDATE: lanes whose bank is `value` leave the innermost loop.
     fn update(&mut self, bank: u8, value: bool) -> Result<(), String> {
-        let mut machine = Machine::new(FormId::LoopUpdate);
-        let bank = agx_isa::Arg::new(Value::Reg(Reg::new(File::Predicate, bank.into())));
+        let bank = Arg::new(Value::Reg(Reg::new(File::Predicate, bank.into())));
         let bank = if value { bank } else { bank.neg() };
-        machine
-            .set_operand("bank", bank)
-            .map_err(|illegal| illegal.to_string())?;
-        self.push(machine);
-        Ok(())
+        self.push_with(&LOOP_UPDATE, "bank", bank)
     }
 
-    fn push_scope(&mut self, kind: &str, source: u16, inverted: bool) -> Result<(), String> {
-        let mut machine = Machine::new(FormId::Push);
-        let source = agx_isa::Arg::new(Value::Reg(Reg::new(File::Predicate, source)));
+    fn push_scope(&mut self, push: &Template, source: u16, inverted: bool) -> Result<(), String> {
+        let source = Arg::new(Value::Reg(Reg::new(File::Predicate, source)));
         let source = if inverted { source.neg() } else { source };
-        machine
-            .set_modifier("kind", kind_code(kind))
-            .and_then(|()| machine.set_operand("source", source))
-            .map_err(|illegal| illegal.to_string())?;
-        self.push(machine);
-        Ok(())
+        self.push_with(push, "source", source)
     }
 
-    fn pop(&mut self, kind: &str) -> Result<(), String> {
-        let mut machine = Machine::new(FormId::Pop);
+    /// Adds an instruction with one operand.
+    fn push_with(
+        &mut self,
+        template: &Template,
+        operand: &'static str,
+        arg: Arg,
+    ) -> Result<(), String> {
+        let mut machine = Machine::from_template(template);
         machine
-            .set_modifier("kind", kind_code(kind))
+            .set_operand(operand, arg)
             .map_err(|illegal| illegal.to_string())?;
-        self.push(machine);
+        self.layout.code.push(machine);
         Ok(())
     }
 
@@ -309,7 +350,7 @@ impl<'f> Emitter<'f> {
         let (else_label, pop_label, uniform) = (*else_label, *pop_label, *uniform);
         let arm = *else_block..*merge;
         self.layout.place(else_label);
-        self.push(plain(FormId::Else));
+        self.push(&ELSE);
         self.skip(arm, uniform, pop_label);
         Ok(())
     }
@@ -325,7 +366,7 @@ impl<'f> Emitter<'f> {
             return Err("an arm ends, but no `if` is open".into());
         };
         self.layout.place(pop_label);
-        self.pop(CONDITIONAL)?;
+        self.push(&POP_IF);
         if let Some(value) = update {
             self.update(DIRECT_BANK, value)?;
         }
@@ -376,7 +417,7 @@ impl<'f> Emitter<'f> {
     fn enter_loop(&mut self, block: usize, exit: Block) -> Result<(), String> {
         if !self.scopes.is_empty() || self.plan.updates[block] {
             // Source 6 is true.
-            self.push_scope(LOOP, 6, false)?;
+            self.push_scope(&PUSH_LOOP, 6, false)?;
         }
         let (header, end) = (self.layout.label(), self.layout.label());
         self.layout.place(header);
@@ -396,7 +437,8 @@ impl<'f> Emitter<'f> {
             self.layout.branch(When::Any, header);
         }
         self.layout.place(end);
-        self.pop(LOOP)
+        self.push(&POP_LOOP);
+        Ok(())
     }
 
     /// The active lanes leave the innermost loop.
@@ -420,14 +462,14 @@ impl<'f> Emitter<'f> {
             ));
         }
         let reg = self.defined_register(block)?;
-        self.push(always(depth as u8, reg)?);
-        let mut machine = Machine::new(FormId::Break);
+        self.encode(RegSet::EMPTY, |encoder| always(depth as u8, reg, encoder))?;
+        let mut machine = Machine::from_template(&BREAK);
         let bank = Value::Reg(Reg::new(File::Predicate, depth as u16));
         machine
             .set_operand("depth", bank)
             .and_then(|()| machine.set_modifier("scopes2", 2 + crossed as u64))
             .map_err(|illegal| illegal.to_string())?;
-        self.push(machine);
+        self.layout.code.push(machine);
         Ok(())
     }
 
@@ -439,7 +481,7 @@ impl<'f> Emitter<'f> {
         // None has one: make one of a register that nobody needs.
         match (!self.releases.needed_behind(block)).first() {
             Some(reg) if reg <= 63 => {
-                self.push(literal(Dst::Reg(reg), 0)?);
+                self.encode(RegSet::EMPTY, |encoder| literal(Dst::Reg(reg), 0, encoder))?;
                 Ok(reg)
             }
             _ => Err("no register is free for a break's condition".into()),
@@ -449,12 +491,4 @@ impl<'f> Emitter<'f> {
 
 fn is_long_rest(weight: super::plan::Weight) -> bool {
     weight.operations > LONG_REST || weight.loops + weight.barriers > 0
-}
-
-fn kind_code(kind: &str) -> u64 {
-    if kind == LOOP { 2 } else { 1 }
-}
-
-fn plain(form: FormId) -> Machine {
-    Machine::new(form)
 }

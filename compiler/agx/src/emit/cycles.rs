@@ -9,30 +9,71 @@ use agx_isa::{FormId, Instr as Machine, MemoryOp, Space};
 /// Rounds of a loop.
 const ROUNDS: u64 = 10;
 /// Nests deeper than this count as this deep, lest the number overflow.
-const MAX_DEPTH: u32 = 8;
+const MAX_DEPTH: i32 = 8;
 
-/// Cycles of code whose instructions come with the number of loops around them.
-pub(super) fn estimate(code: impl Iterator<Item = (Machine, u32)>) -> u64 {
+/// Cycles of code.
+pub(super) fn estimate(code: &[Machine]) -> u64 {
+    let mut changes = depth_changes(code).into_iter();
+    let mut change = changes.next();
+    let mut depth = 0i32;
+    let mut weight = 1;
     let mut total = 0u64;
-    // Since the last time the depth changed.
     let mut now = 0u64;
+    // When the slots are ready, and when all of them are.
     let mut ready = [0u64; 6];
-    for (machine, depth) in code {
-        let weight = ROUNDS.pow(depth.min(MAX_DEPTH));
-        let waited = machine
-            .waits()
-            .iter()
-            .map(|slot| ready[usize::from(slot - 1)]);
-        let stalled = waited.max().unwrap_or(0).saturating_sub(now);
-        let cost = stalled + issue(&machine);
+    let mut last = 0;
+    for (index, machine) in code.iter().enumerate() {
+        while let Some((place, by)) = change
+            && place == index
+        {
+            depth += by;
+            weight = ROUNDS.pow(depth.clamp(0, MAX_DEPTH) as u32);
+            change = changes.next();
+        }
+        let mut until = now;
+        if last > now {
+            for slot in machine.waits().iter() {
+                until = until.max(ready[usize::from(slot - 1)]);
+            }
+        }
+        let cost = until - now + issue(machine);
         now += cost;
         total = total.saturating_add(cost.saturating_mul(weight));
         if let Some(slot) = machine.completes() {
             let ready = &mut ready[usize::from(slot - 1)];
-            *ready = (*ready).max(now + latency(&machine));
+            *ready = (*ready).max(now + latency(machine));
+            last = last.max(*ready);
         }
     }
     total
+}
+
+/// Where the number of loops around the code changes, and by how much, in order: backward branches tell.
+fn depth_changes(code: &[Machine]) -> Vec<(usize, i32)> {
+    let is_branch = |machine: &Machine| machine.id() == FormId::Branch;
+    let mut changes = Vec::new();
+    // Most code has no loops.
+    if !code.iter().any(is_branch) {
+        return changes;
+    }
+    let mut offsets = Vec::with_capacity(code.len());
+    let mut offset = 0i64;
+    for machine in code {
+        offsets.push(offset);
+        offset += i64::from(machine.form().len);
+    }
+    for (index, machine) in code.iter().enumerate() {
+        if is_branch(machine)
+            && let Some(displacement) = machine.displacement()
+            && displacement < 0
+        {
+            let target = offsets[index] + displacement;
+            changes.push((offsets.partition_point(|offset| *offset < target), 1));
+            changes.push((index + 1, -1));
+        }
+    }
+    changes.sort_unstable();
+    changes
 }
 
 fn issue(machine: &Machine) -> u64 {

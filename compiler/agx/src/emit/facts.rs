@@ -2,12 +2,10 @@
 //! What the machine instructions of one operation touch, read off the instruction table.
 
 use agx_isa::{
-    AccessKind, Arg, DeviceFormat, Drain, File, FormId, Half, Instr as Machine, MemoryOp, Space,
-    Value,
+    AccessKind, Alt, DeviceFormat, Drain, File, FormId, Half, Instr as Machine, MemoryOp, Space,
 };
 
-use super::encode::Sequence;
-use super::regs::RegSet;
+use super::regs::{HalfSet, RegSet};
 
 /// The base of a device access.
 ///
@@ -22,13 +20,69 @@ pub(super) enum Pointer {
     Regs,
 }
 
+/// General registers that one machine instruction touches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Registers {
+    /// Read.
+    pub(super) reads: RegSet,
+    /// Written, late results included.
+    ///
+    /// Two loads to the halves of one register survive together (isa-4, 7.5; HW). Nothing else is said of what is beside
+    /// a half that is under way, so everybody else is taken to write both.
+    pub(super) writes: HalfSet,
+    /// Those of them that are written as a whole.
+    pub(super) whole: RegSet,
+    /// Sources that must not change before the slot completes.
+    pub(super) held: RegSet,
+    /// Sources whose value is lost.
+    pub(super) lost: RegSet,
+}
+
+impl Registers {
+    /// Read off an instruction, which is the long way: what writes the operands knows most of this.
+    pub(super) fn of(machine: &Machine) -> Registers {
+        let mut this = Registers {
+            reads: RegSet::EMPTY,
+            writes: HalfSet::EMPTY,
+            whole: RegSet::EMPTY,
+            held: RegSet::EMPTY,
+            lost: RegSet::EMPTY,
+        };
+        machine.for_each_access(|access| {
+            if access.reg.file != File::Gpr {
+                return;
+            }
+            let regs = RegSet::range(access.reg.index as u8, access.count);
+            if access.kind == AccessKind::Read {
+                this.reads |= regs;
+                if access.kill {
+                    this.lost |= regs;
+                }
+                if access.held {
+                    this.held |= regs;
+                }
+                return;
+            }
+            let part = match access.kind {
+                AccessKind::LateWrite => access.reg.half,
+                _ => Half::Whole,
+            };
+            this.writes |= HalfSet::of(regs, part);
+            if access.reg.half == Half::Whole {
+                this.whole |= regs;
+            }
+        });
+        this
+    }
+}
+
 /// What one operation touches.
 #[derive(Debug, Clone)]
-pub(super) struct Facts {
+pub(crate) struct Facts {
     /// Registers read.
     pub(super) reads: RegSet,
     /// Registers written, late results included.
-    pub(super) writes: RegSet,
+    pub(super) writes: HalfSet,
     /// Those of them that are written as a whole.
     pub(super) whole: RegSet,
     /// Sources that must not change before the slot completes.
@@ -55,89 +109,54 @@ pub(super) struct Facts {
     pub(super) scratch: Option<(u16, bool)>,
     /// Every slot must be idle before it.
     pub(super) drains: bool,
-    /// The machine instructions that these facts are of: what the operation becomes with nothing to wait for.
-    pub(super) plain: Sequence,
 }
 
 impl Facts {
+    /// Of nothing.
+    pub(super) const NONE: Facts = Facts {
+        reads: RegSet::EMPTY,
+        writes: HalfSet::EMPTY,
+        whole: RegSet::EMPTY,
+        held: RegSet::EMPTY,
+        lost: RegSet::EMPTY,
+        late: false,
+        fixed_slot: None,
+        reads_published: 0,
+        publishes: 0,
+        one_word: false,
+        device: None,
+        threadgroup: None,
+        private: None,
+        scratch: None,
+        drains: false,
+    };
+
     /// Registers that the operation names.
     pub(super) fn named(&self) -> RegSet {
-        self.reads | self.writes
+        self.reads | self.writes.touched()
     }
 
-    /// Of a sequence.
-    pub(super) fn of(sequence: Sequence) -> Facts {
-        let mut facts = Facts {
-            reads: RegSet::EMPTY,
-            writes: RegSet::EMPTY,
-            whole: RegSet::EMPTY,
-            held: RegSet::EMPTY,
-            lost: RegSet::EMPTY,
-            late: false,
-            fixed_slot: None,
-            reads_published: 0,
-            publishes: 0,
-            one_word: false,
-            device: None,
-            threadgroup: None,
-            private: None,
-            scratch: None,
-            drains: false,
-            plain: Sequence::new(),
-        };
-        for machine in &sequence {
-            facts.add(machine);
-        }
-        facts.plain = sequence;
-        facts
-    }
-
-    fn add(&mut self, machine: &Machine) {
-        let (mut reads, mut kills) = (RegSet::EMPTY, RegSet::EMPTY);
-        let mut writes = RegSet::EMPTY;
-        machine.for_each_access(|access| {
-            let read = access.kind == AccessKind::Read;
-            match access.reg.file {
-                File::Gpr => {
-                    let regs = RegSet::range(access.reg.index as u8, access.count);
-                    if !read {
-                        // Two loads to the halves of one register survive together (isa-4, 7.5; HW). Nothing else is said
-                        // of what is beside a half that is under way, so everybody else waits for it.
-                        writes |= match access.kind {
-                            AccessKind::LateWrite => regs.only(access.reg.half),
-                            _ => regs,
-                        };
-                        if access.reg.half == Half::Whole {
-                            self.whole |= regs;
-                        }
-                        return;
-                    }
-                    reads |= regs;
-                    if access.kill {
-                        kills |= regs;
-                    }
-                    if access.held {
-                        self.held |= regs;
-                    }
-                }
-                File::Publication => {
-                    let words = ((1u128 << access.count) - 1) << (access.reg.index & 127);
-                    match read {
-                        true => self.reads_published |= words,
-                        false => self.publishes |= words,
-                    }
-                }
-                File::Scratch => self.scratch = Some((access.reg.index, !read)),
-                _ => {}
-            }
-        });
+    /// Adds a machine instruction, which touches these registers and completes that slot. `other_files`: it may touch
+    /// publications or scratch words.
+    pub(super) fn add(
+        &mut self,
+        machine: &Machine,
+        registers: &Registers,
+        completes: Option<u8>,
+        other_files: bool,
+    ) {
         // Of a sequence, what it reads before it writes.
-        self.reads |= reads.without(self.writes);
-        self.lost |= kills;
-        self.writes |= writes;
-        self.lost = self.lost.without(writes);
-        self.drains |= machine.drain() != Drain::No;
-        if let Some(slot) = machine.completes() {
+        self.reads |= registers.reads.without(self.writes.complete());
+        self.held |= registers.held;
+        self.whole |= registers.whole;
+        self.lost = (self.lost | registers.lost).without(registers.writes.touched());
+        self.writes |= registers.writes;
+        if other_files {
+            self.other_files(machine);
+        }
+        let form = machine.form();
+        self.drains |= form.drain != Drain::No;
+        if let Some(slot) = completes {
             self.late = true;
             // A bundle's wait is proven for slot 1 only (isa-3, 2.3), so that exports complete there.
             let fixed = self.publishes != 0
@@ -147,13 +166,33 @@ impl Facts {
                 );
             self.fixed_slot = fixed.then_some(slot);
         }
-        self.memory(machine);
+        if let Some((space, op)) = form.memory {
+            self.memory(machine, space, op);
+        }
     }
 
-    fn memory(&mut self, machine: &Machine) {
-        match machine.memory() {
-            Some((Space::Device, op)) => {
-                self.device = pointer(machine.operand("base")).map(|base| (base, op));
+    /// Publications and scratch words.
+    fn other_files(&mut self, machine: &Machine) {
+        machine.for_each_access(|access| {
+            let reads = access.kind == AccessKind::Read;
+            match access.reg.file {
+                File::Publication => {
+                    let words = ((1u128 << access.count) - 1) << (access.reg.index & 127);
+                    match reads {
+                        true => self.reads_published |= words,
+                        false => self.publishes |= words,
+                    }
+                }
+                File::Scratch => self.scratch = Some((access.reg.index, !reads)),
+                _ => {}
+            }
+        });
+    }
+
+    fn memory(&mut self, machine: &Machine, space: Space, op: MemoryOp) {
+        match space {
+            Space::Device => {
+                self.device = pointer(machine).map(|base| (base, op));
                 let one_word = DeviceFormat {
                     element_bytes: 4,
                     components: 1,
@@ -170,30 +209,24 @@ impl Facts {
                 }
             }
             // Fragment shaders, which have tiles, have no threadgroup memory.
-            Some((Space::Threadgroup | Space::Tile, op)) => self.threadgroup = Some(op),
-            Some((Space::Scratch, op)) if self.scratch.is_none() => self.private = Some(op),
-            _ => {}
+            Space::Threadgroup | Space::Tile => self.threadgroup = Some(op),
+            Space::Scratch if self.scratch.is_none() => self.private = Some(op),
+            Space::Scratch | Space::Image => {}
         }
     }
 }
 
-fn pointer(base: Option<Arg>) -> Option<Pointer> {
-    match base?.value {
-        Value::Reg(reg) if reg.file == File::UniformPair => Some(Pointer::Uniform(reg.index)),
-        Value::Reg(_) => Some(Pointer::Regs),
+/// The base of a device access.
+fn pointer(machine: &Machine) -> Option<Pointer> {
+    let form = machine.form();
+    let base = form.operand("base")?;
+    match form.operands[base].alt {
+        Alt::Address { gpr } if gpr.get(machine.bits()) == 0 => {
+            Some(Pointer::Uniform(machine.raw(base) as u16))
+        }
+        Alt::Address { .. } => Some(Pointer::Regs),
         _ => None,
     }
-}
-
-/// General registers that a machine instruction names.
-pub(super) fn named(machine: &Machine) -> RegSet {
-    let mut regs = RegSet::EMPTY;
-    machine.for_each_access(|access| {
-        if access.reg.file == File::Gpr {
-            regs |= RegSet::range(access.reg.index as u8, access.count);
-        }
-    });
-    regs
 }
 
 /// Registers that the operand of this name reads.

@@ -2,7 +2,7 @@
 //! From register form to Apple9 machine code.
 //!
 //! ```text
-//! operations --(encode)--> machine instructions --(facts)--> what they touch
+//! operations --(encode)--> machine instructions, and what they touch (facts, plain)
 //!                              ^                                |
 //!      last uses (release) ----+---- waits, slots (waits) <-----+
 //!                              |
@@ -26,6 +26,7 @@ mod defined;
 mod encode;
 mod facts;
 mod layout;
+mod plain;
 mod plan;
 mod regs;
 mod release;
@@ -37,15 +38,11 @@ mod tests;
 
 pub use accept::{accepts, accepts_cond};
 
-use agx_isa::{FormId, Instr as Machine};
-
 use crate::binary::Statistics;
-use crate::ir::{BlockData, Dst, End, Function, Instr, Ref};
+use crate::ir::{Dst, End, Function, Instr, Ref, Shape, Src};
 use defined::Defined;
-use encode::{Context, encode};
-use facts::Facts;
+use plain::Plain;
 use plan::Plan;
-use regs::RegSet;
 use release::Releases;
 
 /// Machine code of a function.
@@ -69,41 +66,30 @@ pub fn run(function: &Function) -> Result<Code, String> {
     check(function)?;
     let plan = Plan::of(function)?;
     let releases = Releases::of(function);
-    let facts = facts_of(function, &releases)?;
-    let ends: Vec<RegSet> = (0..function.blocks.len())
-        .map(|block| releases.at_end(block))
-        .collect();
-    let defined = Defined::of(function, &facts, &ends);
-    let mut emitter = control::Emitter::new(function, &plan, &releases, &facts, &defined);
+    let plain = Plain::of(function, &releases)?;
+    let defined = Defined::of(function, &plain, &releases);
+    let mut emitter = control::Emitter::new(function, &plan, &releases, &plain, &defined);
     emitter.emit()?;
     let (waits, named) = (emitter.waits, emitter.named);
     let laid = emitter.layout.finish()?;
-    let scratch_words = scratch_words(function);
-    let count = |f: fn(&Instr) -> u32| -> u32 {
-        let blocks = function.blocks.iter();
-        blocks.flat_map(|block| &block.instrs).map(f).sum()
-    };
+    let tally = Tally::of(function);
     let loops = function.blocks.iter();
     let stats = Statistics {
         instructions: laid.code.len() as u32,
         bytes: laid.len as u32,
         waits,
-        moves: count(|instr| match instr {
-            Instr::Mov(_) => 1,
-            Instr::Swap(_) => 3,
-            _ => 0,
-        }),
+        moves: tally.moves,
         gprs: named.extent(),
-        spills: count(|instr| matches!(instr, Instr::Spill(_)).into()),
-        fills: count(|instr| matches!(instr, Instr::Fill(_)).into()),
-        scratch: 4 * scratch_words,
+        spills: tally.spills,
+        fills: tally.fills,
+        scratch: 4 * tally.scratch_words,
         loops: loops.filter(|b| matches!(b.end, End::Loop { .. })).count() as u32,
-        cycles: cycles::estimate(with_depths(&laid.code)),
+        cycles: cycles::estimate(&laid.code),
     };
     Ok(Code {
         bytes: laid.bytes,
         stats,
-        scratch_words,
+        scratch_words: tally.scratch_words,
     })
 }
 
@@ -113,15 +99,15 @@ fn check(function: &Function) -> Result<(), String> {
         if !block.phis.is_empty() {
             return Err(format!("b{index} has phis: it is not in register form"));
         }
+        // What encodings hold, operands are asked when they are written. Why they were given what they do not hold is seen
+        // better here.
+        if !cfg!(debug_assertions) {
+            continue;
+        }
         for instr in &block.instrs {
             let mut bad = false;
             instr.for_each_src(|group, shape| {
-                let out = |src: &crate::ir::Src| match src.from {
-                    Ref::Value(_) => true,
-                    Ref::Reg(reg) => reg > shape.last,
-                    Ref::Uniform(_) | Ref::Imm(_) => false,
-                };
-                bad |= group.iter().any(out);
+                bad |= group.iter().any(|src| is_out_of_reach(src, shape));
             });
             instr.for_each_dst(|group, shape| {
                 let out = |dst: &Dst| dst.reg().is_none_or(|reg| reg > shape.last);
@@ -137,61 +123,53 @@ fn check(function: &Function) -> Result<(), String> {
     Ok(())
 }
 
-/// What each instruction of each block touches.
-fn facts_of(function: &Function, releases: &Releases) -> Result<Vec<Vec<Facts>>, String> {
-    let block = |(index, block): (usize, &BlockData)| {
-        let mut facts = Vec::with_capacity(block.instrs.len());
-        for (at, instr) in block.instrs.iter().enumerate() {
-            let ctx = Context {
-                kills: releases.at(index, at),
-                ..Context::PLAIN
+fn is_out_of_reach(src: &Src, shape: Shape) -> bool {
+    match src.from {
+        Ref::Value(_) => true,
+        Ref::Reg(reg) => reg > shape.last,
+        Ref::Uniform(_) | Ref::Imm(_) => false,
+    }
+}
+
+/// How many there are of some operations.
+#[derive(Default)]
+struct Tally {
+    moves: u32,
+    spills: u32,
+    fills: u32,
+    /// Words of the scratch frame.
+    scratch_words: u32,
+}
+
+impl Tally {
+    fn of(function: &Function) -> Tally {
+        let mut this = Tally {
+            scratch_words: function.scratch_words,
+            ..Tally::default()
+        };
+        for instr in function.blocks.iter().flat_map(|block| &block.instrs) {
+            let words = match instr {
+                Instr::Mov(_) => {
+                    this.moves += 1;
+                    continue;
+                }
+                Instr::Swap(_) => {
+                    this.moves += 3;
+                    continue;
+                }
+                Instr::Spill(op) => {
+                    this.spills += 1;
+                    u32::from(op.word) + 1
+                }
+                Instr::Fill(op) => {
+                    this.fills += 1;
+                    u32::from(op.word) + 1
+                }
+                Instr::Atomic(op) if op.dst.is_some() => 1,
+                _ => continue,
             };
-            let sequence = encode(instr, &ctx).map_err(|error| format!("b{index}: {error}"))?;
-            facts.push(Facts::of(sequence));
+            this.scratch_words = this.scratch_words.max(words);
         }
-        Ok(facts)
-    };
-    function.blocks.iter().enumerate().map(block).collect()
-}
-
-fn scratch_words(function: &Function) -> u32 {
-    let words = |instr: &Instr| match instr {
-        Instr::Spill(op) => u32::from(op.word) + 1,
-        Instr::Fill(op) => u32::from(op.word) + 1,
-        Instr::Atomic(op) if op.dst.is_some() => 1,
-        _ => 0,
-    };
-    let instrs = function.blocks.iter().flat_map(|block| &block.instrs);
-    instrs
-        .map(words)
-        .max()
-        .unwrap_or(0)
-        .max(function.scratch_words)
-}
-
-/// Each instruction with the loops around it: backward branches tell.
-fn with_depths(code: &[Machine]) -> impl Iterator<Item = (Machine, u32)> {
-    let mut offsets = Vec::with_capacity(code.len());
-    let mut offset = 0i64;
-    for machine in code {
-        offsets.push(offset);
-        offset += i64::from(machine.form().len);
+        this
     }
-    let mut changes = vec![0i32; code.len() + 1];
-    for (index, machine) in code.iter().enumerate() {
-        if machine.id() == FormId::Branch
-            && let Some(displacement) = machine.displacement()
-            && displacement < 0
-        {
-            let target = offsets[index] + displacement;
-            let header = offsets.partition_point(|offset| *offset < target);
-            changes[header] += 1;
-            changes[index + 1] -= 1;
-        }
-    }
-    let mut depth = 0;
-    code.iter().zip(changes).map(move |(machine, change)| {
-        depth += change;
-        (*machine, depth as u32)
-    })
 }

@@ -12,8 +12,10 @@ use crate::ir::{BlockData, Closes, End, Function, Instr, Src};
 
 /// What may be released, for each instruction.
 pub(super) struct Releases {
-    /// For each block, for each instruction.
-    kills: Vec<Vec<RegSet>>,
+    /// For each instruction of one block after the other, registers that it reads last.
+    kills: Vec<RegSet>,
+    /// For each block, the place of its first instruction; the number of instructions at the end.
+    starts: Vec<usize>,
     /// For each block, at its end: registers that the branch's condition reads last.
     end_kills: Vec<RegSet>,
     /// For each block, registers that some lane needs behind it.
@@ -23,18 +25,22 @@ pub(super) struct Releases {
 impl Releases {
     /// Of this function.
     pub(super) fn of(function: &Function) -> Releases {
-        let touched: Vec<Vec<Touched>> = function
-            .blocks
-            .iter()
-            .map(|block| block.instrs.iter().map(touches).collect())
-            .collect();
-        let live = LaneLiveness::of(function, &touched);
-        let held = held(function, &live);
         let count = function.blocks.len();
+        let mut starts = Vec::with_capacity(count + 1);
+        let mut touched = Vec::new();
+        for block in &function.blocks {
+            starts.push(touched.len());
+            touched.extend(block.instrs.iter().map(Touched::by));
+        }
+        starts.push(touched.len());
+        let of_block = |block: usize| &touched[starts[block]..starts[block + 1]];
+        let live = LaneLiveness::of(function, of_block);
+        let held = held(function, &live);
         let mut this = Releases {
-            kills: Vec::with_capacity(count),
+            kills: vec![RegSet::EMPTY; touched.len()],
             end_kills: Vec::with_capacity(count),
             needed: Vec::with_capacity(count),
+            starts: Vec::new(),
         };
         for (index, block) in function.blocks.iter().enumerate() {
             let mut after = live.out[index] | held[index];
@@ -42,21 +48,19 @@ impl Releases {
             let condition = condition_reads(&block.end);
             this.end_kills.push(condition.without(after));
             after |= condition;
-            let mut kills = vec![RegSet::EMPTY; block.instrs.len()];
-            let touched = block.instrs.iter().zip(&touched[index]);
-            for ((instr, touched), kill) in touched.zip(&mut kills).rev() {
-                let (reads, writes) = *touched;
-                *kill = reads.without(after | writes);
-                after = before(instr, *touched, after) | held[index];
+            let kills = &mut this.kills[starts[index]..starts[index + 1]];
+            for (touched, kill) in of_block(index).iter().zip(kills).rev() {
+                *kill = touched.reads.without(after | touched.writes);
+                after = touched.before(after) | held[index];
             }
-            this.kills.push(kills);
         }
+        this.starts = starts;
         this
     }
 
-    /// Registers that instruction `index` of a block reads last.
-    pub(super) fn at(&self, block: usize, index: usize) -> RegSet {
-        self.kills[block][index]
+    /// For each instruction of a block, registers that it reads last.
+    pub(super) fn of_block(&self, block: usize) -> &[RegSet] {
+        &self.kills[self.starts[block]..self.starts[block + 1]]
     }
 
     /// Registers that the condition at the end of a block reads last.
@@ -74,38 +78,49 @@ fn register(src: &Src) -> RegSet {
     src.reg().map_or(RegSet::EMPTY, RegSet::of)
 }
 
-/// Registers that an instruction reads, and those that it writes.
-type Touched = (RegSet, RegSet);
-
-/// What an instruction touches.
-pub(super) fn touches(instr: &Instr) -> Touched {
-    let (mut reads, mut writes) = (RegSet::EMPTY, RegSet::EMPTY);
-    instr.for_each_src(|group, _| group.iter().for_each(|src| reads |= register(src)));
-    instr.for_each_dst(|group, _| {
-        for reg in group.iter().filter_map(crate::ir::Dst::reg) {
-            writes |= RegSet::of(reg);
-        }
-    });
-    (reads, writes)
+/// Registers that an instruction touches.
+#[derive(Clone, Copy)]
+struct Touched {
+    reads: RegSet,
+    writes: RegSet,
+    /// It writes half of them.
+    half: bool,
 }
 
-/// Live registers in front of an instruction, from those that it touches and those live behind it.
-fn before(instr: &Instr, (reads, writes): Touched, live: RegSet) -> RegSet {
-    if writes_half(instr) {
-        // The other half stays, and whoever copies the register reads it.
-        return live | reads | writes;
+impl Touched {
+    fn by(instr: &Instr) -> Touched {
+        let (mut reads, mut writes) = (RegSet::EMPTY, RegSet::EMPTY);
+        instr.for_each_src(|group, _| group.iter().for_each(|src| reads |= register(src)));
+        instr.for_each_dst(|group, _| {
+            for reg in group.iter().filter_map(crate::ir::Dst::reg) {
+                writes |= RegSet::of(reg);
+            }
+        });
+        Touched {
+            reads,
+            writes,
+            half: writes_half(instr),
+        }
     }
-    live.without(writes) | reads
+
+    /// Live registers in front of the instruction, from those behind it.
+    fn before(self, live: RegSet) -> RegSet {
+        if self.half {
+            // The other half stays, and whoever copies the register reads it.
+            return live | self.reads | self.writes;
+        }
+        live.without(self.writes) | self.reads
+    }
 }
 
 /// What a block uses before it defines it, and what it defines.
 fn transfer(block: &BlockData, touched: &[Touched]) -> (RegSet, RegSet) {
     let mut uses = condition_reads(&block.end);
     let mut defines = RegSet::EMPTY;
-    for (instr, touched) in block.instrs.iter().zip(touched).rev() {
-        uses = before(instr, *touched, uses);
-        if !writes_half(instr) {
-            defines |= touched.1;
+    for touched in touched.iter().rev() {
+        uses = touched.before(uses);
+        if !touched.half {
+            defines |= touched.writes;
         }
     }
     (uses, defines)
@@ -135,16 +150,16 @@ struct LaneLiveness {
 }
 
 impl LaneLiveness {
-    fn of(function: &Function, touched: &[Vec<Touched>]) -> LaneLiveness {
+    fn of<'a>(function: &Function, touched: impl Fn(usize) -> &'a [Touched]) -> LaneLiveness {
         let count = function.blocks.len();
         let mut this = LaneLiveness {
             into: vec![RegSet::EMPTY; count],
             out: vec![RegSet::EMPTY; count],
         };
         // What is live in front of a block: what it uses, and what is live behind it but for what it defines.
-        let blocks = function.blocks.iter().zip(touched);
+        let blocks = function.blocks.iter().enumerate();
         let transfers: Vec<(RegSet, RegSet)> = blocks
-            .map(|(block, touched)| transfer(block, touched))
+            .map(|(index, block)| transfer(block, touched(index)))
             .collect();
         let mut changed = true;
         while changed {

@@ -5,7 +5,7 @@ use agx_isa::{MemoryOp, SlotMask};
 use arrayvec::ArrayVec;
 
 use super::facts::{Facts, Pointer};
-use super::regs::RegSet;
+use super::regs::{HalfSet, RegSet};
 
 /// Completion slots.
 pub(super) const SLOTS: usize = 6;
@@ -18,7 +18,7 @@ pub(super) const FIXED_SLOTS: [u8; 2] = [FIXED, 1];
 #[derive(Debug, Clone, Default)]
 pub(super) struct Outstanding {
     /// Registers to be written.
-    pub(super) pending: RegSet,
+    pub(super) pending: HalfSet,
     /// Those of them that device loads of one word write.
     pub(super) one_word: RegSet,
     /// Sources that must not change.
@@ -36,18 +36,11 @@ pub(super) struct Outstanding {
 }
 
 impl Outstanding {
-    /// Of one producer.
-    pub(super) fn of(facts: &Facts) -> Outstanding {
-        let mut this = Outstanding::default();
-        this.add(facts);
-        this
-    }
-
     fn add(&mut self, facts: &Facts) {
         self.pending |= facts.writes;
         self.held |= facts.held;
         if facts.one_word {
-            self.one_word |= facts.writes;
+            self.one_word |= facts.writes.touched();
         }
         match facts.device {
             Some((Pointer::Uniform(pair), _)) => self.device_pairs |= 1 << (pair & 127),
@@ -59,6 +52,28 @@ impl Outstanding {
         self.publishes |= facts.publishes;
         self.reads_published |= facts.reads_published;
         self.scratch.extend(facts.scratch);
+    }
+
+    fn add_all(&mut self, other: &Outstanding) {
+        self.pending |= other.pending;
+        self.held |= other.held;
+        self.one_word |= other.one_word;
+        self.device_pairs |= other.device_pairs;
+        self.device_registers |= other.device_registers;
+        self.threadgroup |= other.threadgroup;
+        self.private |= other.private;
+        self.publishes |= other.publishes;
+        self.reads_published |= other.reads_published;
+        self.scratch.extend_from_slice(&other.scratch);
+    }
+
+    fn clear(&mut self) {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
+        *self = Outstanding {
+            scratch,
+            ..Outstanding::default()
+        };
     }
 
     /// Must an operation wait for these producers (isa-2, 9.4, rules 1 to 6)?
@@ -76,8 +91,10 @@ impl Outstanding {
             writes(Some(op)) && (alias || self.device_registers)
         };
         facts.drains
-            || self.pending.meets(facts.reads | facts.writes)
-            || self.held.meets(facts.writes)
+            || self
+                .pending
+                .meets(HalfSet::whole(facts.reads) | facts.writes)
+            || self.held.meets(facts.writes.touched())
             || self.publishes & (facts.publishes | facts.reads_published) != 0
             || self.reads_published & facts.publishes != 0
             || facts.scratch.is_some_and(scratch)
@@ -87,8 +104,8 @@ impl Outstanding {
     }
 }
 
-/// A slot with something outstanding.
-#[derive(Debug, Clone)]
+/// A slot, and what is outstanding on it.
+#[derive(Debug, Clone, Default)]
 struct Group {
     producers: Outstanding,
     /// The first instruction that waits for the group.
@@ -97,33 +114,45 @@ struct Group {
 
 /// The six slots.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Slots([Option<Group>; SLOTS]);
+pub(super) struct Slots {
+    groups: [Group; SLOTS],
+    /// Slots with something outstanding.
+    active: SlotMask,
+    /// What all of them have outstanding: most operations conflict with nothing of it.
+    all: Outstanding,
+}
 
 /// Slots in the order in which the proven compiler takes them (isa-1, 1.6).
 const ORDER: [u8; SLOTS] = [6, 1, 2, 3, 4, 5];
 
 impl Slots {
     fn group(&self, slot: u8) -> Option<&Group> {
-        self.0[usize::from(slot - 1)].as_ref()
+        let group = &self.groups[usize::from(slot - 1)];
+        self.active.contains(slot).then_some(group)
     }
 
     /// Slots with something outstanding.
+    #[inline]
     pub(super) fn active(&self) -> SlotMask {
-        self.select(|_| true)
+        self.active
     }
 
     fn select(&self, mut f: impl FnMut(&Group) -> bool) -> SlotMask {
-        let of = |slot| match self.group(slot) {
-            Some(group) if f(group) => SlotMask::of(slot),
-            _ => SlotMask::NONE,
-        };
-        (1..=SLOTS as u8)
-            .map(of)
-            .fold(SlotMask::NONE, |all, one| all | one)
+        let mut found = SlotMask::NONE;
+        for slot in self.active.iter() {
+            if f(&self.groups[usize::from(slot - 1)]) {
+                found = found | SlotMask::of(slot);
+            }
+        }
+        found
     }
 
     /// Slots that an operation must wait for.
+    #[inline]
     pub(super) fn needed(&self, facts: &Facts) -> SlotMask {
+        if self.active.is_empty() || !self.all.conflicts(facts) {
+            return SlotMask::NONE;
+        }
         self.select(|group| group.producers.conflicts(facts))
     }
 
@@ -134,22 +163,24 @@ impl Slots {
 
     /// Registers that some of these slots deliver.
     pub(super) fn pending(&self, slots: SlotMask) -> RegSet {
-        let of = |slot| {
-            self.outstanding(slot)
-                .map_or(RegSet::EMPTY, |group| group.pending)
-        };
-        slots
-            .iter()
-            .map(of)
-            .fold(RegSet::EMPTY, |all, one| all | one)
+        let mut pending = HalfSet::EMPTY;
+        for slot in slots.iter() {
+            if let Some(group) = self.outstanding(slot) {
+                pending |= group.pending;
+            }
+        }
+        pending.touched()
+    }
+
+    /// Registers that any slot delivers.
+    #[inline]
+    pub(super) fn all_pending(&self) -> RegSet {
+        self.all.pending.touched()
     }
 
     /// Registers that anything under way delivers or holds.
     pub(super) fn busy(&self) -> RegSet {
-        let groups = self.0.iter().flatten();
-        groups.fold(RegSet::EMPTY, |all, group| {
-            all | group.producers.pending | group.producers.held
-        })
+        self.all_pending() | self.all.held
     }
 
     /// A register through which these slots can be waited for, and the slots that must be waited for with it: a register
@@ -160,14 +191,14 @@ impl Slots {
         let held = |slot| self.outstanding(slot).map(|group| group.held);
         let held = slots.iter().filter_map(held);
         let held = held.fold(RegSet::EMPTY, |all, one| all | one);
-        let meets = |group: &Group| group.producers.pending.meets(mine.touched());
+        let meets = |group: &Group| group.producers.pending.touched().meets(mine);
         let others = self
             .select(meets)
             .iter()
             .filter(|slot| !slots.contains(*slot));
         let others = others.map(SlotMask::of);
         let others = others.fold(SlotMask::NONE, |all, one| all | one);
-        let theirs = self.pending(others).touched();
+        let theirs = self.pending(others);
         let free = mine.without(theirs).first();
         match free.or_else(|| held.without(theirs).first()) {
             Some(register) => (register, slots),
@@ -180,8 +211,18 @@ impl Slots {
 
     /// These slots were waited for.
     pub(super) fn settle(&mut self, slots: SlotMask) {
-        for slot in slots.iter() {
-            self.0[usize::from(slot - 1)] = None;
+        let settled = slots & self.active;
+        if settled.is_empty() {
+            return;
+        }
+        for slot in settled.iter() {
+            self.groups[usize::from(slot - 1)].producers.clear();
+        }
+        self.active = self.active.without(settled);
+        self.all.clear();
+        for slot in self.active.iter() {
+            self.all
+                .add_all(&self.groups[usize::from(slot - 1)].producers);
         }
     }
 
@@ -229,17 +270,13 @@ impl Slots {
 
     /// A producer was issued.
     pub(super) fn produce(&mut self, slot: u8, facts: &Facts, consumer: usize) {
-        match &mut self.0[usize::from(slot - 1)] {
-            Some(group) => {
-                group.producers.add(facts);
-                group.consumer = group.consumer.min(consumer);
-            }
-            none => {
-                *none = Some(Group {
-                    producers: Outstanding::of(facts),
-                    consumer,
-                });
-            }
-        }
+        let group = &mut self.groups[usize::from(slot - 1)];
+        group.consumer = match self.active.contains(slot) {
+            true => group.consumer.min(consumer),
+            false => consumer,
+        };
+        group.producers.add(facts);
+        self.all.add(facts);
+        self.active = self.active | SlotMask::of(slot);
     }
 }

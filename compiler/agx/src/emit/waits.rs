@@ -8,28 +8,28 @@
 
 use agx_isa::{Instr as Machine, SlotMask};
 
-use super::consumers;
+use super::consumers::{self, Behind};
 use super::defined;
-use super::encode::{Context, Sequence, encode, wait_move};
-use super::facts::{Facts, named, read_by};
+use super::encode::{Context, Encoder, encode, wait_move};
+use super::facts::{Facts, read_by};
+use super::plain::{Operation, Plain};
 use super::regs::RegSet;
 use super::slots::{FIXED_SLOTS, Slots};
 use crate::ir::{AtomicOp, Instr, Mov, Ref, Src};
 
 /// One operation of a run of straight code.
+#[derive(Clone, Copy)]
 pub(super) struct Item<'a> {
     pub(super) instr: &'a Instr,
-    pub(super) facts: &'a Facts,
+    pub(super) operation: &'a Operation,
     /// Registers that it reads last.
     pub(super) kills: RegSet,
 }
 
-/// The machine instructions of a run.
+/// What was emitted for a run.
 #[derive(Debug, Default)]
 pub(super) struct Run {
-    /// In order.
-    pub(super) code: Vec<Machine>,
-    /// How many of them only wait.
+    /// How many of the machine instructions only wait.
     pub(super) waits: u32,
     /// Registers that are defined behind it.
     pub(super) defined: RegSet,
@@ -37,22 +37,29 @@ pub(super) struct Run {
     pub(super) named: RegSet,
 }
 
-/// Emits a run of straight code, behind which every slot is idle. `defined`: registers with a value where it begins.
+/// Emits a run of straight code, in front of which and behind which all of `slots` are idle. `defined`: registers with a value where it begins.
 ///
 /// # Errors
 /// The operation that no proven encoding holds.
-pub(super) fn emit(items: &[Item<'_>], defined: RegSet) -> Result<Run, String> {
+pub(super) fn emit(
+    plain: &Plain,
+    items: &[Item<'_>],
+    defined: RegSet,
+    slots: &mut Slots,
+    code: &mut Vec<Machine>,
+) -> Result<Run, String> {
     let mut emitter = Emitter {
+        plain,
         items,
-        slots: Slots::default(),
+        slots,
+        code,
         run: Run {
-            code: Vec::with_capacity(items.len() + items.len() / 4 + 2),
             defined,
             ..Run::default()
         },
         last: None,
-        fixed_from: fixed_ahead(items),
-        consumers: consumers::of(items.iter().map(|item| item.facts)),
+        context: Context::PLAIN,
+        behind: consumers::of(items.iter().map(|item| &item.operation.facts)),
         recent: None,
     };
     for index in 0..items.len() {
@@ -61,42 +68,26 @@ pub(super) fn emit(items: &[Item<'_>], defined: RegSet) -> Result<Run, String> {
     emitter.finish()
 }
 
-/// For each place, the next operation that can complete on one slot only, for each of [`FIXED_SLOTS`].
-fn fixed_ahead(items: &[Item<'_>]) -> Vec<[usize; 2]> {
-    let mut next = [usize::MAX; 2];
-    let mut ahead: Vec<[usize; 2]> = items
-        .iter()
-        .enumerate()
-        .rev()
-        .map(|(index, item)| {
-            for (slot, next) in FIXED_SLOTS.iter().zip(&mut next) {
-                if item.facts.fixed_slot == Some(*slot) {
-                    *next = index;
-                }
-            }
-            next
-        })
-        .collect();
-    ahead.reverse();
-    ahead
-}
-
 /// The operation emitted last, if a wait may still be added to it.
 struct Last {
     item: usize,
-    ctx: Context,
     /// Where its machine instructions begin.
     start: usize,
+    /// [`Emitter::context`] is its; else it is plain.
+    in_context: bool,
 }
 
 struct Emitter<'a> {
+    plain: &'a Plain,
     items: &'a [Item<'a>],
-    slots: Slots,
+    slots: &'a mut Slots,
+    code: &'a mut Vec<Machine>,
     run: Run,
     last: Option<Last>,
-    fixed_from: Vec<[usize; 2]>,
-    /// For each producer, the first operation that waits for it.
-    consumers: Vec<usize>,
+    /// What stood around the last operation that waited, or whose encoding depends on its place.
+    context: Context,
+    /// For each producer from the last one to the next, what comes behind it.
+    behind: Vec<Behind>,
     /// The producer issued last, and its slot.
     recent: Option<(usize, u8)>,
 }
@@ -104,97 +95,131 @@ struct Emitter<'a> {
 impl Emitter<'_> {
     fn step(&mut self, index: usize) -> Result<(), String> {
         let Item {
-            instr,
-            facts,
-            kills,
+            instr, operation, ..
         } = self.items[index];
-        let active = self.slots.active();
-        let (needed, pending) = match active.is_empty() {
-            true => (SlotMask::NONE, RegSet::EMPTY),
-            false => (self.slots.needed(facts), self.slots.pending(active)),
+        let facts = &operation.facts;
+        let needed = self.slots.needed(facts);
+        let behind = match facts.late {
+            true => self.behind.pop(),
+            false => None,
         };
-        let mut ctx = Context {
-            waits: needed,
-            late: self.slots.pending(needed),
-            kills,
-            idle: self.run.defined.without(pending).complete().first(),
-            ..Context::PLAIN
-        };
-        let consumer = facts.late.then(|| self.consumers[index]);
-        if let Some(consumer) = consumer {
-            let places = FIXED_SLOTS.iter().zip(self.fixed_from[index]);
-            let wanted = places.filter(|(_, place)| *place < consumer);
-            let fixed_ahead = wanted
-                .map(|(slot, _)| SlotMask::of(*slot))
-                .fold(SlotMask::NONE, |all, one| all | one);
-            ctx.slot = self.slots.choose(facts, consumer, fixed_ahead, needed);
-            // Nobody here consumes it, so its slot has to be settled where the run ends. The load issued just before
-            // arrives at about the same time: whoever waits for that one settles both.
-            if consumer >= self.items.len()
-                && facts.fixed_slot.is_none()
-                && let Some((before, slot)) = self.recent
-                && before + 1 == index
-                && !needed.contains(slot)
-                && self.slots.outstanding(slot).is_some()
-            {
-                ctx.slot = slot;
+        let slot = behind.map_or(Context::PLAIN.slot, |behind| {
+            self.slot(index, behind, needed)
+        });
+        let start = self.code.len();
+        let in_context = !(needed.is_empty() && is_fixed_encoding(instr));
+        if in_context {
+            self.step_in_context(index, needed, slot)?;
+        } else {
+            self.code.extend(self.plain.code(operation).iter().copied());
+            if facts.late && facts.fixed_slot.is_none() {
+                complete(&mut self.code[start..], slot)?;
             }
         }
-        let items = self.items;
-        let mut made;
-        let mut sequence: &[Machine] = if !is_plain(&items[index], &ctx) {
-            made = encode(instr, &ctx)?;
-            &made
-        } else if facts.late && facts.fixed_slot.is_none() {
-            made = on_slot(facts.plain.clone(), ctx.slot)?;
-            &made
-        } else {
-            &facts.plain
-        };
-        let carried = match sequence.first() {
-            Some(first) if !needed.is_empty() => self.carried(instr, first, needed),
-            _ => SlotMask::NONE,
-        };
-        if carried != needed {
-            let rest = without(needed, carried);
-            ctx.waits = if self.attach(rest)? {
-                carried
-            } else {
-                self.wait_for(needed)?;
-                SlotMask::NONE
-            };
-            made = encode(instr, &ctx)?;
-            sequence = &made;
-        }
-        self.slots.settle(needed);
-        self.push(index, ctx, sequence);
-        if let Some(consumer) = consumer {
-            self.slots.produce(ctx.slot, facts, consumer);
-            self.recent = Some((index, ctx.slot));
+        self.emitted(index, start, in_context);
+        if let Some(Behind { consumer, .. }) = behind {
+            self.slots.produce(slot, facts, consumer);
+            self.recent = Some((index, slot));
         }
         self.run.defined = defined::step(self.run.defined, facts);
         Ok(())
     }
 
-    fn push(&mut self, item: usize, ctx: Context, sequence: &[Machine]) {
-        let start = self.run.code.len();
-        self.run.code.extend_from_slice(sequence);
-        self.run.named |= self.items[item].facts.named();
+    /// Emits an operation that waits, or whose encoding depends on its place.
+    fn step_in_context(&mut self, index: usize, needed: SlotMask, slot: u8) -> Result<(), String> {
+        let Item { instr, kills, .. } = self.items[index];
+        let mut ctx = Context {
+            waits: needed,
+            late: self.slots.pending(needed),
+            slot,
+            kills,
+            idle: self.run.defined.without(self.slots.all_pending()).first(),
+        };
+        let start = self.code.len();
+        self.encode(instr, &ctx)?;
+        if needed.is_empty() {
+            self.context = ctx;
+            return Ok(());
+        }
+        let carried = match self.code.get(start) {
+            Some(first) => self.carried(instr, first, needed),
+            None => SlotMask::NONE,
+        };
+        if carried != needed {
+            self.code.truncate(start);
+            ctx.waits = if self.attach(needed.without(carried))? {
+                carried
+            } else {
+                self.wait_for(needed)?;
+                SlotMask::NONE
+            };
+            self.encode(instr, &ctx)?;
+        }
+        self.slots.settle(needed);
+        self.context = ctx;
+        Ok(())
+    }
+
+    /// Encodes an operation, which touches what it does without waits.
+    fn encode(&mut self, instr: &Instr, ctx: &Context) -> Result<(), String> {
+        let mut facts = Facts::NONE;
+        encode(instr, ctx, self.code, &mut facts)
+    }
+
+    /// The slot for a producer.
+    fn slot(&self, index: usize, behind: Behind, needed: SlotMask) -> u8 {
+        let facts = &self.items[index].operation.facts;
+        let Behind { consumer, fixed } = behind;
+        // Nobody here consumes it, so its slot has to be settled where the run ends. The load issued just before
+        // arrives at about the same time: whoever waits for that one settles both.
+        if consumer >= self.items.len()
+            && facts.fixed_slot.is_none()
+            && let Some((before, slot)) = self.recent
+            && before + 1 == index
+            && !needed.contains(slot)
+            && self.slots.outstanding(slot).is_some()
+        {
+            return slot;
+        }
+        let mut fixed_ahead = SlotMask::NONE;
+        for (slot, place) in FIXED_SLOTS.into_iter().zip(fixed) {
+            if place < consumer {
+                fixed_ahead = fixed_ahead | SlotMask::of(slot);
+            }
+        }
+        self.slots.choose(facts, consumer, fixed_ahead, needed)
+    }
+
+    /// An operation was emitted from `start` on.
+    fn emitted(&mut self, index: usize, start: usize, in_context: bool) {
+        let Item {
+            instr, operation, ..
+        } = self.items[index];
+        self.run.named |= operation.facts.named();
         // A wait would hold a producer back, and what depends on it; an atomic waits for its data only.
-        let Item { instr, facts, .. } = self.items[item];
-        let open = !facts.late && !matches!(instr, Instr::Atomic(_)) && !sequence.is_empty();
-        self.last = open.then_some(Last { item, ctx, start });
+        let open =
+            !operation.facts.late && !matches!(instr, Instr::Atomic(_)) && self.code.len() > start;
+        self.last = open.then_some(Last {
+            item: index,
+            start,
+            in_context,
+        });
     }
 
     /// The slots in the instruction's wait field for which that wait counts.
     fn carried(&self, instr: &Instr, machine: &Machine, needed: SlotMask) -> SlotMask {
-        let named = SlotMask::from_bits(machine.proven_waits().bits() & needed.bits());
-        let good = named
-            .unwrap_or(SlotMask::NONE)
-            .iter()
-            .filter(|slot| self.rides(instr, machine, *slot));
-        good.map(SlotMask::of)
-            .fold(SlotMask::NONE, |all, one| all | one)
+        let named = machine.proven_waits() & needed;
+        if machine.form().wait.only.is_none() && !matches!(instr, Instr::Atomic(_)) {
+            // Any operand may be the awaited one.
+            return named;
+        }
+        let mut good = SlotMask::NONE;
+        for slot in named.iter() {
+            if self.rides(instr, machine, slot) {
+                good = good | SlotMask::of(slot);
+            }
+        }
+        good
     }
 
     /// May the instruction itself wait for this slot (isa-2, 9.3)?
@@ -203,7 +228,8 @@ impl Emitter<'_> {
             return true;
         };
         let operands = 0..machine.form().operands.len();
-        let late = |operand: usize| read_by(machine, operand) & outstanding.pending;
+        let pending = outstanding.pending.touched();
+        let late = |operand: usize| read_by(machine, operand) & pending;
         if let Instr::Atomic(op) = instr {
             // Proven for the data of returning operations, from a load of one word, and for nothing else.
             let simple = op.dst.is_some() && op.op != AtomicOp::CompareExchange;
@@ -231,26 +257,41 @@ impl Emitter<'_> {
         let Some(last) = &mut self.last else {
             return Ok(false);
         };
-        let waits = last.ctx.waits | slots;
-        let ctx = Context { waits, ..last.ctx };
-        let sequence = encode(self.items[last.item].instr, &ctx)?;
-        let holds = sequence.first().is_some_and(|m| m.proven_waits() == waits);
+        let Item { instr, kills, .. } = self.items[last.item];
+        let mut ctx = match last.in_context {
+            true => self.context,
+            false => Context {
+                kills,
+                ..Context::PLAIN
+            },
+        };
+        ctx.waits = ctx.waits | slots;
+        let (start, end) = (last.start, self.code.len());
+        let mut facts = Facts::NONE;
+        encode(instr, &ctx, self.code, &mut facts)?;
+        let holds = self.code[end..]
+            .first()
+            .is_some_and(|machine| machine.proven_waits() == ctx.waits);
         if holds {
-            last.ctx = ctx;
-            self.run.code.truncate(last.start);
-            self.run.code.extend(sequence);
+            (self.context, last.in_context) = (ctx, true);
+            self.code.drain(start..end);
+        } else {
+            self.code.truncate(end);
         }
         Ok(holds)
     }
 
     /// A copy of a register to itself that waits.
     fn wait_for(&mut self, slots: SlotMask) -> Result<(), String> {
-        let busy = self.slots.busy();
-        let idle = self.run.defined.without(busy).complete().first();
+        let idle = self.run.defined.without(self.slots.busy()).first();
         let (register, slots) = self.slots.register(slots, idle);
-        let machine = wait_move(register, slots)?;
-        self.run.named |= named(&machine);
-        self.run.code.push(machine);
+        let ctx = Context {
+            waits: slots,
+            ..Context::PLAIN
+        };
+        let mut facts = Facts::NONE;
+        wait_move(register, &mut Encoder::new(&ctx, self.code, &mut facts))?;
+        self.run.named |= facts.named();
         self.run.waits += 1;
         self.last = None;
         Ok(())
@@ -261,33 +302,31 @@ impl Emitter<'_> {
         if !active.is_empty() && !self.attach(active)? {
             self.wait_for(active)?;
         }
+        self.slots.settle(active);
         Ok(self.run)
     }
 }
 
-/// The same with its late result on this slot.
-fn on_slot(mut sequence: Sequence, slot: u8) -> Result<Sequence, String> {
-    for machine in sequence.iter_mut().filter(|m| m.completes().is_some()) {
+/// Puts the late result of an operation on this slot.
+fn complete(code: &mut [Machine], slot: u8) -> Result<(), String> {
+    let alone = code.len() == 1;
+    let late = |machine: &&mut Machine| alone || machine.completes().is_some();
+    for machine in code.iter_mut().filter(late) {
         let done = machine.set_completion(slot);
         done.map_err(|illegal| illegal.to_string())?;
     }
-    Ok(sequence)
+    Ok(())
 }
 
-/// Does nothing but the slot of an operation's encoding depend on its place, so that it is the one that its facts were
-/// read off?
-fn is_plain(item: &Item<'_>, ctx: &Context) -> bool {
+/// Does an operation that waits for nothing have one encoding, but for the slot that it completes?
+#[inline]
+fn is_fixed_encoding(instr: &Instr) -> bool {
     // A copy of a uniform names a register whose value does not matter.
     let is_uniform = |src: &Src| matches!(src.from, Ref::Uniform(_));
-    let fixed = !matches!(item.instr, Instr::Mov(Mov { src, .. }) if is_uniform(src));
-    fixed && ctx.waits.is_empty()
+    !matches!(instr, Instr::Mov(Mov { src, .. }) if is_uniform(src))
 }
 
 /// An operand that is no register.
 fn is_fixed(machine: &Machine, operand: usize) -> bool {
     read_by(machine, operand).is_empty()
-}
-
-fn without(slots: SlotMask, others: SlotMask) -> SlotMask {
-    SlotMask::from_bits(slots.bits() & !others.bits()).unwrap_or(SlotMask::NONE)
 }

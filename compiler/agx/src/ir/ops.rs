@@ -172,6 +172,20 @@ pub enum Cmp {
 }
 
 impl Cmp {
+    /// All of them, in the order of their declaration.
+    pub const ALL: &'static [Cmp] = &[
+        Cmp::FGt,
+        Cmp::FLt,
+        Cmp::FEq,
+        Cmp::FGe,
+        Cmp::FLe,
+        Cmp::UGt,
+        Cmp::ULt,
+        Cmp::IGt,
+        Cmp::ILt,
+        Cmp::IEq,
+    ];
+
     /// Compares floats.
     #[must_use]
     pub const fn is_float(self) -> bool {

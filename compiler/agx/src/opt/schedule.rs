@@ -96,6 +96,8 @@ impl Graph {
         let mut edges: Vec<(u32, u32)> = Vec::with_capacity(2 * count);
         let mut memory = MemoryOrder::default();
         let mut before: Vec<u32> = Vec::new();
+        // By instruction, who was last found to come behind it.
+        let mut behind = vec![NOBODY; count];
         for (i, instr) in (0..).zip(instrs) {
             before.clear();
             instr.for_each_src_value(|v| {
@@ -105,12 +107,12 @@ impl Graph {
                 }
             });
             memory.add(i, instr, &mut before);
-            before.sort_unstable();
-            before.dedup();
-            graph.waiting[i as usize] = before.len() as u32;
             for from in &before {
-                edges.push((*from, i));
-                graph.first[*from as usize + 2] += 1;
+                if std::mem::replace(&mut behind[*from as usize], i) != i {
+                    edges.push((*from, i));
+                    graph.first[*from as usize + 2] += 1;
+                    graph.waiting[i as usize] += 1;
+                }
             }
             instr.for_each_dst_value(|v| maker[v.0 as usize] = i);
         }
@@ -284,8 +286,15 @@ impl Pressure<'_> {
     }
 
     fn take(&mut self, instr: &Instr) {
-        let change = self.change(instr);
-        instr.for_each_src_value(|v| self.reads[v.0 as usize] -= 1);
+        let mut change = 0;
+        instr.for_each_dst_value(|_| change += 1);
+        instr.for_each_src_value(|v| {
+            let reads = &mut self.reads[v.0 as usize];
+            *reads -= 1;
+            if *reads == 0 && !self.live_out.contains(v) {
+                change -= 1;
+            }
+        });
         self.live = self.live.saturating_add_signed(change);
         self.most = self.most.max(self.live);
         // What nobody reads is free again at once.

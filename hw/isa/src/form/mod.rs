@@ -271,7 +271,7 @@ impl Form {
     #[must_use]
     pub const fn constant(mut self, bits: &[(u8, u8)], value: u64) -> Form {
         let bits = Bits::new(bits);
-        self.base |= bits.put_const(value);
+        self.base |= bits.spread(value);
         self
     }
 
@@ -410,13 +410,55 @@ impl Form {
 
     /// The operand of this name.
     #[must_use]
-    pub fn operand(&self, name: &str) -> Option<usize> {
-        self.operands.iter().position(|o| o.name == name)
+    pub const fn operand(&self, name: &str) -> Option<usize> {
+        let mut i = 0;
+        while i < self.operands.len() {
+            if same_text(self.operands[i].name, name) {
+                return Some(i);
+            }
+            i += 1;
+        }
+        None
     }
 
     /// The modifier of this name.
     #[must_use]
-    pub fn modifier(&self, name: &str) -> Option<usize> {
-        self.modifiers.iter().position(|m| m.name == name)
+    pub const fn modifier(&self, name: &str) -> Option<usize> {
+        let mut i = 0;
+        while i < self.modifiers.len() {
+            if same_text(self.modifiers[i].name, name) {
+                return Some(i);
+            }
+            i += 1;
+        }
+        None
     }
+}
+
+/// `a == b`, in constants too.
+const fn same_text(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut i = 0;
+    while i < a.len() {
+        if a[i] != b[i] {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
+
+/// The number with this name.
+pub(crate) const fn number_of(names: &[(u64, &str)], name: &str) -> Option<u64> {
+    let mut i = 0;
+    while i < names.len() {
+        if same_text(names[i].1, name) {
+            return Some(names[i].0);
+        }
+        i += 1;
+    }
+    None
 }

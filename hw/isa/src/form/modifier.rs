@@ -145,6 +145,38 @@ impl Modifier {
         self
     }
 
+    /// May the field hold this value, which fits it?
+    #[inline]
+    #[must_use]
+    pub const fn allows(&self, value: u64) -> bool {
+        match self.legal {
+            Legal::Any | Legal::Signed => true,
+            Legal::Range(lo, hi) => lo <= value && value <= hi,
+            Legal::SignedEven => value & 1 == 0,
+            Legal::Multiple(n) => value.is_multiple_of(n),
+            Legal::Set(values) => {
+                let mut i = 0;
+                while i < values.len() {
+                    if values[i] == value {
+                        return true;
+                    }
+                    i += 1;
+                }
+                false
+            }
+            Legal::Names(names) => {
+                let mut i = 0;
+                while i < names.len() {
+                    if names[i].0 == value {
+                        return true;
+                    }
+                    i += 1;
+                }
+                false
+            }
+        }
+    }
+
     /// The field's value in an instruction whose form has it.
     #[inline]
     #[must_use]

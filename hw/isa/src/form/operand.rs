@@ -440,6 +440,16 @@ impl Operand {
         }
     }
 
+    /// Is the operand of a scattered form an inline constant (isa-1, 2.4)?
+    #[inline]
+    #[must_use]
+    pub(crate) const fn scattered_constant(&self, word: u128) -> bool {
+        match self.alt {
+            Alt::Scattered { file, .. } => file.get(word) && self.keep.bit().get(word),
+            _ => false,
+        }
+    }
+
     /// True when every bit of the operand has one meaning, whatever the others say.
     #[inline]
     pub(crate) const fn is_plain(&self) -> bool {

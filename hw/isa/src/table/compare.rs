@@ -61,12 +61,8 @@ const fn is_float(condition: u64) -> bool {
 fn select_rules(i: &Instr) -> Result<(), Illegal> {
     let word = i.bits();
     let condition = SELECT_COND.of(i);
-    let modifiers = i
-        .form()
-        .operands
-        .iter()
-        .any(|o| o.neg.get(word) || o.abs.get(word));
-    if !is_float(condition) && modifiers {
+    let modified = |o: &Operand| o.neg.get(word) || o.abs.get(word);
+    if !is_float(condition) && i.form().operands.iter().any(modified) {
         return Err(Illegal::rule(
             "cond",
             condition,

@@ -7,7 +7,7 @@ use crate::bits::{Bit, Bits};
 use crate::form::{
     Alt, Completion, Constant, File, Form, Mark, Modifier, Opcode, Operand, Role, Wait,
 };
-use crate::instr::{Instr, Value};
+use crate::instr::Instr;
 
 const ADD_MUL: Opcode = Opcode::by(&[(16, 16)], &[(0, "fadd"), (1, "fmul")]);
 const HADD_HMUL: Opcode = Opcode::by(&[(16, 16)], &[(0, "hadd"), (1, "hmul")]);
@@ -226,7 +226,9 @@ pub(super) const FMA_6: Form = Form::row(
 
 /// isa-1, 2.3 lists constants for B and C only.
 fn fma_emit(i: &Instr) -> Option<&'static str> {
-    matches!(i.arg(1).value, Value::Float(_)).then_some("no constant A is proven")
+    A_FMA
+        .scattered_constant(i.bits())
+        .then_some("no constant A is proven")
 }
 
 pub(super) const FMA_8: Form = Form::row(

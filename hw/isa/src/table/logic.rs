@@ -8,8 +8,8 @@
 use super::blocks::{A2, A4, B2, B4, D2, D4, PUB};
 use super::moves::exporting;
 use crate::bits::{Bit, Bits};
-use crate::form::{Completion, Constant, Form, Mark, Modifier, Opcode, Wait};
-use crate::instr::{Instr, Value};
+use crate::form::{Completion, Constant, Form, Mark, Modifier, Opcode, Operand, Wait};
+use crate::instr::Instr;
 
 const TABLE: Opcode = Opcode::by(
     &[(32, 32), (43, 43), (33, 33), (16, 16)],
@@ -144,12 +144,15 @@ pub(super) const LOGICI: Form = Form::row(
 .waits(Wait::MASK45_61.unproven())
 .do_not_emit("not validated on M4");
 
+const A: Operand = A2.scattered(39, Constant::Int(Bit::NONE));
+const B: Operand = B2.scattered(41, Constant::Int(Bit::NONE));
+
 /// The two tables that depend on B alone fail on hardware (isa-1, 4.10), and even constants were
 /// never seen (isa-0, 7, row 4).
 fn logic_emit(i: &Instr) -> Option<&'static str> {
-    if matches!(i.op_name(), "movb" | "notb") {
+    if matches!(TABLE.bits.get(i.bits()), 0b1010 | 0b0101) {
         Some("tables that depend on B alone fail on hardware")
-    } else if i.args().any(|a| matches!(a.value, Value::Int(_))) {
+    } else if [A, B].iter().any(|op| op.scattered_constant(i.bits())) {
         Some("even constants are not proven")
     } else {
         None
@@ -167,11 +170,7 @@ pub(super) const LOGIC: Form = Form::row(
 )
 .aka(&["WAIT_MOVE", "EXPORT_LOGIC"])
 .ops(TABLE)
-.args(&[
-    exporting(D2, 38),
-    A2.scattered(39, Constant::Int(Bit::NONE)),
-    B2.scattered(41, Constant::Int(Bit::NONE)),
-])
+.args(&[exporting(D2, 38), A, B])
 .mods(&[PUB])
 // A pending B is read stale (isa-2, 9.3).
 .waits(Wait::MASK45_61.only("A"))

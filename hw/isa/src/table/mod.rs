@@ -36,7 +36,7 @@ macro_rules! table {
         }
 
         /// Every instruction form, in test order.
-        pub static FORMS: &[Form] = &[$($module::$row),*];
+        pub static FORMS: [Form; FormId::ALL.len()] = [$($module::$row),*];
 
         impl FormId {
             /// All rows, in test order.
@@ -212,7 +212,7 @@ impl FormId {
     /// The row.
     #[inline]
     #[must_use]
-    pub fn form(self) -> &'static Form {
+    pub const fn form(self) -> &'static Form {
         &FORMS[self as usize]
     }
 }

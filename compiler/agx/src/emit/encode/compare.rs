@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //! Selects, and compares into predicate banks (isa-1, 4.9; isa-2, 6.2, 6.3).
 
-use agx_isa::{File, FormId, Instr as Machine, Reg, SlotMask, Value};
+use agx_isa::{File, FormId, Reg, SlotMask, Template, Value};
 
 use super::build::Build;
-use super::{Context, Result};
+use super::{Encoder, Result};
 use crate::emit::accept::{check_cond, mini_float};
 use crate::ir::{Cmp, Cond, Ref, Select, Src};
 
-fn name(cmp: Cmp) -> &'static str {
+const fn name(cmp: Cmp) -> &'static str {
     match cmp {
         Cmp::FGt => "fgt",
         Cmp::FLt => "flt",
@@ -23,7 +23,24 @@ fn name(cmp: Cmp) -> &'static str {
     }
 }
 
-pub(super) fn select(op: &Select, ctx: &Context) -> Result<Machine> {
+/// Templates by comparison.
+type ByCmp = [Template; Cmp::ALL.len()];
+
+const fn select_forms(form: FormId) -> ByCmp {
+    let mut all = [Template::new(form).op("select"); Cmp::ALL.len()];
+    let mut i = 0;
+    while i < all.len() {
+        all[i] = all[i].named("cond", name(Cmp::ALL[i]));
+        i += 1;
+    }
+    all
+}
+
+static SELECT: ByCmp = select_forms(FormId::Select10);
+/// With abs, or several slots to wait for.
+static SELECT_LONG: ByCmp = select_forms(FormId::Select14);
+
+pub(super) fn select(op: &Select, encoder: &mut Encoder<'_>) -> Result<()> {
     if op.half && !op.cmp.is_float() {
         return Err("an integer comparison of halves".into());
     }
@@ -36,75 +53,85 @@ pub(super) fn select(op: &Select, ctx: &Context) -> Result<Machine> {
     if a.neg {
         (a.neg, b.neg, cmp) = (false, !b.neg, cmp.swapped());
     }
-    let form = if a.abs || b.abs || ctx.wait_count() > 1 {
-        FormId::Select14
+    let forms = if a.abs || b.abs || encoder.ctx.wait_count() > 1 {
+        &SELECT_LONG
     } else {
-        FormId::Select10
+        &SELECT
     };
-    let build = Build::new(form)
-        .op("select")
-        .named("cond", name(cmp))
-        .dst(0, op.dst);
-    let build = if op.half {
-        build.low(1, &a).low(2, &b)
+    let mut build = Build::new(&forms[cmp as usize], encoder);
+    build.dst(0, op.dst);
+    if op.half {
+        build.low(1, &a).low(2, &b);
     } else {
-        build.src(1, &a).src(2, &b)
-    };
-    build.src(3, &op.t).src(4, &op.f).done(ctx)
-}
-
-/// A compare into a predicate bank.
-pub(crate) struct Predicate {
-    /// The instruction.
-    pub(crate) machine: Machine,
-    /// The condition holds where the bank is false.
-    pub(crate) inverted: bool,
+        build.src(1, &a).src(2, &b);
+    }
+    build.src(3, &op.t).src(4, &op.f).done()
 }
 
 fn bank_value(bank: u8) -> Value {
     Value::Reg(Reg::new(File::Predicate, bank.into()))
 }
 
-/// Compares into `bank`. The operands must be settled: no wait of the compares is proven on M4.
+/// Equalities and their like have a form of their own.
+const fn is_long(cmp: Cmp) -> bool {
+    matches!(cmp, Cmp::FEq | Cmp::FGe | Cmp::FLe | Cmp::IEq)
+}
+
+/// Proven code writes `>=` complemented, and complements it back where it is used (isa-2, 6.3).
+const fn is_complemented(cmp: Cmp) -> bool {
+    matches!(cmp, Cmp::FGe)
+}
+
+const fn predicate_forms(short: FormId) -> ByCmp {
+    let mut all = [Template::new(short); Cmp::ALL.len()];
+    let mut i = 0;
+    while i < all.len() {
+        let cmp = Cmp::ALL[i];
+        let form = if is_long(cmp) { FormId::Pred10 } else { short };
+        all[i] = Template::new(form)
+            .op("pcmp")
+            .named("cond", name(cmp))
+            .set("inv", is_complemented(cmp) as u64);
+        i += 1;
+    }
+    all
+}
+
+static PREDICATE: ByCmp = predicate_forms(FormId::Pred6);
+/// With a constant or uniform B.
+static PREDICATE_FIXED: ByCmp = predicate_forms(FormId::PredI6);
+
+/// Compares into `bank`. The operands must be settled: no wait of the compares is proven on M4. True when the condition
+/// holds where the bank is false.
 ///
 /// # Errors
 /// What no proven encoding holds.
-pub(crate) fn predicate(cond: &Cond, bank: u8, kills: super::RegSet) -> Result<Predicate> {
-    check_cond(cond)?;
+pub(crate) fn predicate(cond: &Cond, bank: u8, encoder: &mut Encoder<'_>) -> Result<bool> {
+    // Legalisation has seen to that.
+    if cfg!(debug_assertions) {
+        check_cond(cond)?;
+    }
     let (mut cmp, mut a, mut b) = (cond.cmp, cond.a, cond.b);
     // Constants and uniforms stand in B; of the two ways to write `<=` this is the emitted one.
     if a.reg().is_none() || cmp == Cmp::FLe {
         (cmp, a, b) = (cmp.swapped(), b, a);
     }
-    let long = matches!(cmp, Cmp::FEq | Cmp::FGe | Cmp::FLe | Cmp::IEq);
-    let form = match (long, b.reg()) {
-        (true, _) => FormId::Pred10,
-        (false, Some(_)) => FormId::Pred6,
-        (false, None) => FormId::PredI6,
+    let forms = match b.reg() {
+        Some(_) => &PREDICATE,
+        None => &PREDICATE_FIXED,
     };
-    // Proven code writes `>=` complemented, and complements it back where it is used (isa-2, 6.3).
-    let twice = cmp == Cmp::FGe;
-    let build = Build::new(form)
-        .op("pcmp")
-        .named("cond", name(cmp))
-        .flag("inv", twice)
-        .arg(0, bank_value(bank));
-    let build = if cond.half {
-        build.low(1, &a).low(2, &b)
+    let mut build = Build::new(&forms[cmp as usize], encoder);
+    build.arg(0, bank_value(bank));
+    if cond.half {
+        build.low(1, &a).low(2, &b);
     } else {
-        comparand(build.src(1, &a), &b, cmp)
-    };
-    let ctx = Context {
-        kills,
-        ..Context::PLAIN
-    };
-    Ok(Predicate {
-        machine: build.done(&ctx)?,
-        inverted: cond.invert ^ twice,
-    })
+        comparand(build.src(1, &a), &b, cmp);
+    }
+    build.done()?;
+    Ok(cond.invert ^ is_complemented(cmp))
 }
 
-fn comparand(build: Build, b: &Src, cmp: Cmp) -> Build {
+fn comparand(build: &mut Build<'_, '_>, b: &Src, cmp: Cmp) {
     match b.from {
         Ref::Imm(bits) if cmp.is_float() => match mini_float(bits, b) {
             Some(mini) => build.arg(2, Value::Float(mini)),
@@ -112,18 +139,20 @@ fn comparand(build: Build, b: &Src, cmp: Cmp) -> Build {
         },
         Ref::Imm(bits) => build.arg(2, Value::Int(bits.into())),
         _ => build.src(2, b),
-    }
+    };
 }
+
+static ALWAYS: Template = Template::new(FormId::Pred10)
+    .op("pcmp")
+    .named("cond", "ieq");
 
 /// Sets a bank in all active lanes: the loop form of a defined register's comparison with itself (isa-2, 6.1, rule 4).
 ///
 /// # Errors
 /// For registers and banks that do not exist.
-pub(crate) fn always(bank: u8, reg: u8) -> Result<Machine> {
+pub(crate) fn always(bank: u8, reg: u8, encoder: &mut Encoder<'_>) -> Result<()> {
     let src = Src::new(Ref::Reg(reg));
-    Build::new(FormId::Pred10)
-        .op("pcmp")
-        .named("cond", "ieq")
+    Build::new(&ALWAYS, encoder)
         .exact_wait(SlotMask::NONE)
         .arg(0, bank_value(bank))
         .src(1, &src)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //! fp32 arithmetic, special functions and conversions (isa-1, 4.2, 4.3, 4.4, 4.6, 4.8).
 
-use agx_isa::{FormId, Instr as Machine, MiniFloat, Value};
+use agx_isa::{FormId, MiniFloat, Template, Value};
 
 use super::build::Build;
-use super::{Context, Result};
+use super::{Encoder, Result};
 use crate::emit::accept::mini_float;
 use crate::ir::{
-    AddMul, Dst, F2, FloatToInt, Fma, IntToFloat, MinMax, Ref, Sfu, SfuOp, SfuType, Src,
+    AddMul, F2, FloatToInt, Fma, IntToFloat, MinMax, MinMaxOp, Ref, Sfu, SfuOp, SfuType, Src,
 };
 
 /// Highest register of the forms with six-bit fields.
@@ -22,15 +22,52 @@ fn constant(src: &Src) -> Option<MiniFloat> {
     src.as_imm().and_then(|bits| mini_float(bits, src))
 }
 
-pub(super) fn f2(op: &F2, ctx: &Context) -> Result<Machine> {
-    let name = match op.op {
-        AddMul::Add => "fadd",
-        AddMul::Mul => "fmul",
+/// The encodings of a sum or a product, from short to long.
+struct AddMulForms {
+    /// Registers below r64, nothing to wait for.
+    short: Template,
+    usual: Template,
+    /// Negates A, saturates, waits for several slots.
+    long: Template,
+    abs: Template,
+    /// With a constant A.
+    mini: Template,
+    mini_long: Template,
+}
+
+impl AddMulForms {
+    const fn of(name: &str, abs: FormId) -> AddMulForms {
+        AddMulForms {
+            short: Template::new(FormId::F2_4).op(name),
+            usual: Template::new(FormId::F2_6).op(name),
+            long: Template::new(FormId::F2_8).op(name),
+            abs: Template::new(abs).op(name),
+            mini: Template::new(FormId::F2I6).op(name),
+            mini_long: Template::new(FormId::F2I8).op(name),
+        }
+    }
+}
+
+static ADD: AddMulForms = AddMulForms::of("fadd", FormId::FAddAbs10);
+static MUL: AddMulForms = AddMulForms::of("fmul", FormId::FMulAbs12);
+
+pub(super) fn f2(op: &F2, encoder: &mut Encoder<'_>) -> Result<()> {
+    let forms = match op.op {
+        AddMul::Add => &ADD,
+        AddMul::Mul => &MUL,
     };
+    let waits = encoder.ctx.wait_count();
     // Both operations commute: a constant stands in A.
     for (value, other) in [(&op.a, &op.b), (&op.b, &op.a)] {
         if let Some(mini) = constant(value) {
-            return with_constant(name, op, mini, other, ctx);
+            let long = op.sat || waits > 1;
+            let form = if long { &forms.mini_long } else { &forms.mini };
+            return Build::new(form, encoder)
+                .flag("sat", op.sat)
+                .dst(0, op.dst)
+                .arg(1, Value::Float(mini))
+                .src(2, other)
+                .done();
         }
     }
     let (mut a, mut b) = (op.a, op.b);
@@ -47,41 +84,20 @@ pub(super) fn f2(op: &F2, ctx: &Context) -> Result<Machine> {
     let plain = !(a.is_modified() || b.is_modified());
     let low = is_low(op.dst.reg()) && is_low(a.reg()) && is_low(b.reg());
     let form = if a.abs || b.abs {
-        match op.op {
-            AddMul::Add => FormId::FAddAbs10,
-            AddMul::Mul => FormId::FMulAbs12,
-        }
-    } else if op.sat || a.neg || ctx.wait_count() > 1 {
-        FormId::F2_8
-    } else if plain && low && ctx.wait_count() == 0 {
-        FormId::F2_4
+        &forms.abs
+    } else if op.sat || a.neg || waits > 1 {
+        &forms.long
+    } else if plain && low && waits == 0 {
+        &forms.short
     } else {
-        FormId::F2_6
+        &forms.usual
     };
-    Build::new(form)
-        .op(name)
+    Build::new(form, encoder)
         .flag("sat", op.sat)
         .dst(0, op.dst)
         .src(1, &a)
         .src(2, &b)
-        .done(ctx)
-}
-
-fn with_constant(
-    name: &str,
-    op: &F2,
-    mini: MiniFloat,
-    other: &Src,
-    ctx: &Context,
-) -> Result<Machine> {
-    let long = op.sat || ctx.wait_count() > 1;
-    Build::new(if long { FormId::F2I8 } else { FormId::F2I6 })
-        .op(name)
-        .flag("sat", op.sat)
-        .dst(0, op.dst)
-        .arg(1, Value::Float(mini))
-        .src(2, other)
-        .done(ctx)
+        .done()
 }
 
 /// A source without its sign modifier, which the caller has put elsewhere.
@@ -89,7 +105,12 @@ fn unsigned(src: &Src) -> Src {
     Src { neg: false, ..*src }
 }
 
-pub(super) fn fma(op: &Fma, ctx: &Context) -> Result<Machine> {
+static FMA_6: Template = Template::new(FormId::Fma6).op("fma");
+static FMA_8: Template = Template::new(FormId::Fma8).op("fma");
+static FMA_10: Template = Template::new(FormId::Fma10).op("fma");
+static FMA_12: Template = Template::new(FormId::Fma12).op("fma");
+
+pub(super) fn fma(op: &Fma, encoder: &mut Encoder<'_>) -> Result<()> {
     let (mut a, mut b) = (op.a, op.b);
     // The product commutes. Constants stand in B only; a uniform in B fits the short form.
     if a.reg().is_none() && b.reg().is_some() {
@@ -111,26 +132,27 @@ pub(super) fn fma(op: &Fma, ctx: &Context) -> Result<Machine> {
     };
     let short = is_low(op.dst.reg()) && is_low(a.reg()) && short_b && is_low(op.c.reg());
     let signs = neg_product || neg_addend || abs_addend || abs_factor;
+    let waits = encoder.ctx.wait_count();
     let form = if abs_factor {
-        FormId::Fma12
-    } else if op.sat || ctx.wait_count() > 1 {
-        FormId::Fma10
-    } else if short && !signs && ctx.wait_count() == 0 {
-        FormId::Fma6
+        &FMA_12
+    } else if op.sat || waits > 1 {
+        &FMA_10
+    } else if short && !signs && waits == 0 {
+        &FMA_6
     } else {
-        FormId::Fma8
+        &FMA_8
     };
-    let mut build = Build::new(form)
-        .op("fma")
+    let mut build = Build::new(form, encoder);
+    build
         .flag("sat", op.sat)
         .flag("negP", neg_product)
         .dst(0, op.dst)
         .src(1, &unsigned(&a));
-    build = match factor {
+    match factor {
         Some(mini) => build.arg(2, Value::Float(magnitude(mini)?)),
         None => build.src(2, &unsigned(&b)),
     };
-    build = match addend {
+    match addend {
         Some(mini) => {
             let mut arg = agx_isa::Arg::new(Value::Float(magnitude(mini)?));
             arg.neg = neg_addend;
@@ -138,7 +160,7 @@ pub(super) fn fma(op: &Fma, ctx: &Context) -> Result<Machine> {
         }
         None => build.src(3, &op.c),
     };
-    build.done(ctx)
+    build.done()
 }
 
 /// In multiply-adds the sign of a constant is folded into those of product and addend (isa-1, 2.3).
@@ -146,19 +168,57 @@ fn magnitude(mini: MiniFloat) -> Result<MiniFloat> {
     MiniFloat::from_code(mini.code(), false).ok_or_else(|| "no such constant".to_owned())
 }
 
-pub(super) fn min_max(op: &MinMax, ctx: &Context) -> Result<Machine> {
-    Build::new(FormId::MinMax)
-        .op(op.op.text())
+static MIN_MAX: [Template; MinMaxOp::ALL.len()] = {
+    let mut all = [Template::new(FormId::MinMax); MinMaxOp::ALL.len()];
+    let mut i = 0;
+    while i < all.len() {
+        all[i] = all[i].op(MinMaxOp::ALL[i].text());
+        i += 1;
+    }
+    all
+};
+
+pub(super) fn min_max(op: &MinMax, encoder: &mut Encoder<'_>) -> Result<()> {
+    Build::new(&MIN_MAX[op.op as usize], encoder)
         .dst(0, op.dst)
         .src(1, &op.a)
         .src(2, &op.b)
-        .done(ctx)
+        .done()
 }
 
-pub(super) fn special(op: &Sfu, ctx: &Context) -> Result<Machine> {
-    if op.op == SfuOp::Rcp {
-        return reciprocal(op, ctx);
+/// Special functions of one type, by function.
+type SpecialForms = [Template; SfuOp::ALL.len()];
+
+const fn special_forms(source: &str, half_result: bool, format: u64) -> SpecialForms {
+    let mut all = [Template::new(FormId::Rcp); SfuOp::ALL.len()];
+    let mut i = 0;
+    while i < all.len() {
+        let op = SfuOp::ALL[i];
+        let form = match op {
+            SfuOp::Rcp => FormId::Rcp,
+            SfuOp::Rsqrt => FormId::SfuRsqrt,
+            SfuOp::Exp2 => FormId::SfuExp2,
+            _ => FormId::Sfu,
+        };
+        let template = Template::new(form)
+            .op(op.text())
+            .named("st", source)
+            .set("d16", half_result as u64)
+            .set("hint", !half_result as u64);
+        all[i] = match op {
+            SfuOp::Rcp => template.set("h", half_result as u64),
+            _ => template.set("fmt", format),
+        };
+        i += 1;
     }
+    all
+}
+
+static SPECIAL_F32: SpecialForms = special_forms("f32", false, 0);
+static SPECIAL_F16: SpecialForms = special_forms("f16", true, 2);
+static SPECIAL_F16_TO_F32: SpecialForms = special_forms("f16", false, 1);
+
+pub(super) fn special(op: &Sfu, encoder: &mut Encoder<'_>) -> Result<()> {
     let rounds = matches!(
         op.op,
         SfuOp::RoundEven | SfuOp::Floor | SfuOp::Ceil | SfuOp::Trunc
@@ -166,67 +226,48 @@ pub(super) fn special(op: &Sfu, ctx: &Context) -> Result<Machine> {
     if rounds && op.sat {
         return Err("saturate has no effect on the rounding functions".into());
     }
-    let form = match op.op {
-        SfuOp::Rsqrt => FormId::SfuRsqrt,
-        SfuOp::Exp2 => FormId::SfuExp2,
-        _ => FormId::Sfu,
+    let forms = match op.ty {
+        SfuType::F32 => &SPECIAL_F32,
+        SfuType::F16 => &SPECIAL_F16,
+        SfuType::F16ToF32 => &SPECIAL_F16_TO_F32,
     };
-    let (format, source, half) = match op.ty {
-        SfuType::F32 => (0, "f32", false),
-        SfuType::F16 => (2, "f16", true),
-        SfuType::F16ToF32 => (1, "f16", false),
+    let mut build = Build::new(&forms[op.op as usize], encoder);
+    build.flag("sat", op.sat);
+    match op.ty {
+        SfuType::F16 => build.low_dst(0, op.dst),
+        SfuType::F32 | SfuType::F16ToF32 => build.dst(0, op.dst),
     };
-    let build = Build::new(form)
-        .op(op.op.text())
-        .named("st", source)
-        .set("d16", half.into())
-        .set("fmt", format)
-        .set("hint", (!half).into())
-        .flag("sat", op.sat);
-    typed(build, op.dst, &op.a, op.ty, ctx)
+    match op.ty {
+        SfuType::F32 => build.src(1, &op.a),
+        SfuType::F16 | SfuType::F16ToF32 => build.low(1, &op.a),
+    };
+    build.done()
 }
 
-fn reciprocal(op: &Sfu, ctx: &Context) -> Result<Machine> {
-    let half = op.ty == SfuType::F16;
-    let source = if op.ty == SfuType::F32 { "f32" } else { "f16" };
-    let build = Build::new(FormId::Rcp)
-        .op("rcp")
-        .named("st", source)
-        .set("d16", half.into())
-        .set("h", half.into())
-        .set("hint", (!half).into())
-        .flag("sat", op.sat);
-    typed(build, op.dst, &op.a, op.ty, ctx)
-}
+static I2F: Template = Template::new(FormId::I2F).op("i2f");
+static U2F: Template = Template::new(FormId::I2F).op("u2f");
 
-/// Operands whose width the types, which are set already, decide.
-fn typed(build: Build, dst: Dst, a: &Src, ty: SfuType, ctx: &Context) -> Result<Machine> {
-    let build = match ty {
-        SfuType::F16 => build.low_dst(0, dst),
-        SfuType::F32 | SfuType::F16ToF32 => build.dst(0, dst),
-    };
-    let build = match ty {
-        SfuType::F32 => build.src(1, a),
-        SfuType::F16 | SfuType::F16ToF32 => build.low(1, a),
-    };
-    build.done(ctx)
-}
-
-pub(super) fn from_int(op: &IntToFloat, ctx: &Context) -> Result<Machine> {
-    Build::new(FormId::I2F)
-        .op(if op.signed { "i2f" } else { "u2f" })
+pub(super) fn from_int(op: &IntToFloat, encoder: &mut Encoder<'_>) -> Result<()> {
+    Build::new(if op.signed { &I2F } else { &U2F }, encoder)
         .dst(0, op.dst)
         .src(1, &op.a)
-        .done(ctx)
+        .done()
 }
 
-pub(super) fn to_int(op: &FloatToInt, ctx: &Context) -> Result<Machine> {
-    Build::new(FormId::F2I)
+const fn to_int_form(result: &str) -> Template {
+    Template::new(FormId::F2I)
         .op("f2i")
-        .named("type", if op.signed { "s32" } else { "u32" })
+        .named("type", result)
         .named("stype", "f32")
         .named("rnd", "rtz")
+}
+
+static F2I: Template = to_int_form("s32");
+static F2U: Template = to_int_form("u32");
+
+pub(super) fn to_int(op: &FloatToInt, encoder: &mut Encoder<'_>) -> Result<()> {
+    Build::new(if op.signed { &F2I } else { &F2U }, encoder)
         .dst(0, op.dst)
         .src(1, &op.a)
-        .done(ctx)
+        .done()
 }

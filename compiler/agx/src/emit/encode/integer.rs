@@ -1,126 +1,129 @@
 // SPDX-License-Identifier: MIT
 //! Integer arithmetic, logic, shifts and bit counting (isa-1, 4.10 to 4.14; isa-4, 7.2, 7.3).
 
-use agx_isa::{FormId, Instr as Machine, Value};
+use agx_isa::{FormId, Template, Value};
 
 use super::build::Build;
-use super::moves::two;
-use super::{Context, Result, consecutive, consecutive_dsts};
+use super::moves::{LOGIC, two};
+use super::{Encoder, Result};
 use crate::ir::{
-    BitOp, Bits, Dst, IAdd, IAdd64, IMad, IMulWide, Logic, LogicOp, Ref, Rotate, Shift, ShiftImm,
-    ShiftOp, Src,
+    BitOp, Bits, IAdd, IAdd64, IMad, IMulWide, Logic, LogicOp, Rotate, Shift, ShiftImm, ShiftOp,
+    Src,
 };
 
-pub(super) fn logic(op: &Logic, ctx: &Context) -> Result<Machine> {
+pub(super) fn logic(op: &Logic, encoder: &mut Encoder<'_>) -> Result<()> {
     let (mut a, mut b) = (op.a, op.b);
-    let (table, commutes) = match op.op {
-        LogicOp::And => ("and", true),
-        LogicOp::Or => ("or", true),
-        LogicOp::Xor => ("xor", true),
-        LogicOp::Nand => ("nand", true),
-        LogicOp::Nor => ("nor", true),
-        LogicOp::Xnor => ("xnor", true),
-        LogicOp::AndNot => ("andn2", false),
-        LogicOp::OrNot => ("orn2", false),
-    };
+    let commutes = !matches!(op.op, LogicOp::AndNot | LogicOp::OrNot);
     // Only A is waited for (isa-2, 9.3).
-    let late = |src: &Src| src.reg().is_some_and(|reg| ctx.late.contains(reg));
+    let late = |src: &Src| src.reg().is_some_and(|reg| encoder.ctx.late.contains(reg));
     if commutes && late(&b) && !late(&a) {
         std::mem::swap(&mut a, &mut b);
     }
-    two(table, op.dst, &a, &b, ctx)
+    two(&LOGIC[op.op as usize], op.dst, &a, &b, encoder)
 }
 
-pub(super) fn add(op: &IAdd, ctx: &Context) -> Result<Machine> {
-    Build::new(FormId::IAdd)
-        .op(if op.sub { "isub" } else { "iadd" })
+static IADD: Template = Template::new(FormId::IAdd).op("iadd");
+static ISUB: Template = Template::new(FormId::IAdd).op("isub");
+
+pub(super) fn add(op: &IAdd, encoder: &mut Encoder<'_>) -> Result<()> {
+    Build::new(if op.sub { &ISUB } else { &IADD }, encoder)
         .dst(0, op.dst)
         .src(1, &op.a)
         .src(2, &op.b)
-        .done(ctx)
+        .done()
 }
 
-pub(super) fn mad(op: &IMad, ctx: &Context) -> Result<Machine> {
-    Build::new(FormId::IMad)
-        .op("imad")
+static IMAD: Template = Template::new(FormId::IMad).op("imad");
+
+pub(super) fn mad(op: &IMad, encoder: &mut Encoder<'_>) -> Result<()> {
+    Build::new(&IMAD, encoder)
         .dst(0, op.dst)
         .src(1, &op.a)
         .src(2, &op.b)
         .src(3, &op.c)
-        .done(ctx)
+        .done()
 }
 
-pub(super) fn mul_wide(op: &IMulWide, ctx: &Context) -> Result<Machine> {
-    let dst = consecutive_dsts(&op.dst)?;
-    Build::new(FormId::IMulW)
-        .op("imul_wide")
-        .flag("sgnA", op.signed)
-        .flag("sgnB", op.signed)
-        .dst(0, Dst::Reg(dst))
+static UMUL_WIDE: Template = Template::new(FormId::IMulW).op("imul_wide");
+static IMUL_WIDE: Template = UMUL_WIDE.set("sgnA", 1).set("sgnB", 1);
+
+pub(super) fn mul_wide(op: &IMulWide, encoder: &mut Encoder<'_>) -> Result<()> {
+    let form = if op.signed { &IMUL_WIDE } else { &UMUL_WIDE };
+    Build::new(form, encoder)
+        .dsts(0, &op.dst)
         .src(1, &op.a)
         .src(2, &op.b)
-        .done(ctx)
+        .done()
 }
 
-pub(super) fn add64(op: &IAdd64, ctx: &Context) -> Result<Machine> {
-    let reg = |r| Src::new(Ref::Reg(r));
-    let dst = consecutive_dsts(&op.dst)?;
-    let (a, b) = (consecutive(&op.a)?, consecutive(&op.b)?);
-    Build::new(FormId::IAdd64)
-        .op(if op.sub { "isub64" } else { "iadd64" })
-        .dst(0, Dst::Reg(dst))
-        .src(1, &reg(a))
-        .src(2, &reg(b))
-        .done(ctx)
+static IADD_64: Template = Template::new(FormId::IAdd64).op("iadd64");
+static ISUB_64: Template = Template::new(FormId::IAdd64).op("isub64");
+
+pub(super) fn add64(op: &IAdd64, encoder: &mut Encoder<'_>) -> Result<()> {
+    Build::new(if op.sub { &ISUB_64 } else { &IADD_64 }, encoder)
+        .dsts(0, &op.dst)
+        .srcs(1, &op.a)
+        .srcs(2, &op.b)
+        .done()
 }
 
-pub(super) fn shift_imm(op: &ShiftImm, ctx: &Context) -> Result<Machine> {
-    let (form, name) = match op.op {
-        ShiftOp::Shl => (FormId::LsI, "shl"),
-        ShiftOp::Shr => (FormId::LsI, "shr"),
-        ShiftOp::Asr => (FormId::AsrI, "asr"),
+static SHL_IMM: Template = Template::new(FormId::LsI).op("shl");
+static SHR_IMM: Template = Template::new(FormId::LsI).op("shr");
+static ASR_IMM: Template = Template::new(FormId::AsrI).op("asr");
+
+pub(super) fn shift_imm(op: &ShiftImm, encoder: &mut Encoder<'_>) -> Result<()> {
+    let form = match op.op {
+        ShiftOp::Shl => &SHL_IMM,
+        ShiftOp::Shr => &SHR_IMM,
+        ShiftOp::Asr => &ASR_IMM,
     };
-    Build::new(form)
-        .op(name)
+    Build::new(form, encoder)
         .dst(0, op.dst)
         .src(1, &op.a)
         .arg(2, Value::Int(op.amount.into()))
-        .done(ctx)
+        .done()
 }
 
-pub(super) fn shift(op: &Shift, ctx: &Context) -> Result<Machine> {
-    let (form, name) = match op.op {
-        ShiftOp::Shl => (FormId::LsR, "shl"),
-        ShiftOp::Shr => (FormId::LsR, "shr"),
-        ShiftOp::Asr => (FormId::AsrR, "asr"),
+static SHL: Template = Template::new(FormId::LsR).op("shl");
+static SHR: Template = Template::new(FormId::LsR).op("shr");
+static ASR: Template = Template::new(FormId::AsrR).op("asr");
+
+pub(super) fn shift(op: &Shift, encoder: &mut Encoder<'_>) -> Result<()> {
+    let form = match op.op {
+        ShiftOp::Shl => &SHL,
+        ShiftOp::Shr => &SHR,
+        ShiftOp::Asr => &ASR,
     };
-    Build::new(form)
-        .op(name)
+    Build::new(form, encoder)
         .dst(0, op.dst)
         .src(1, &op.a)
         .src(2, &op.b)
-        .done(ctx)
+        .done()
 }
 
-pub(super) fn rotate(op: &Rotate, ctx: &Context) -> Result<Machine> {
-    Build::new(FormId::RotR)
-        .op("rotr")
+static ROTR: Template = Template::new(FormId::RotR).op("rotr");
+
+pub(super) fn rotate(op: &Rotate, encoder: &mut Encoder<'_>) -> Result<()> {
+    Build::new(&ROTR, encoder)
         .dst(0, op.dst)
         .src(1, &op.a)
         .src(2, &op.a)
         .arg(3, Value::Int(op.amount.into()))
-        .done(ctx)
+        .done()
 }
 
-pub(super) fn bits(op: &Bits, ctx: &Context) -> Result<Machine> {
-    let (form, name) = match op.op {
-        BitOp::PopCount => (FormId::PopCount, "popcount"),
-        BitOp::FindMsb => (FormId::BitRevMsb, "find_msb"),
-        BitOp::Reverse => (FormId::BitRevMsb, "bitrev"),
+static POP_COUNT: Template = Template::new(FormId::PopCount).op("popcount");
+static FIND_MSB: Template = Template::new(FormId::BitRevMsb).op("find_msb");
+static BIT_REVERSE: Template = Template::new(FormId::BitRevMsb).op("bitrev");
+
+pub(super) fn bits(op: &Bits, encoder: &mut Encoder<'_>) -> Result<()> {
+    let form = match op.op {
+        BitOp::PopCount => &POP_COUNT,
+        BitOp::FindMsb => &FIND_MSB,
+        BitOp::Reverse => &BIT_REVERSE,
     };
-    Build::new(form)
-        .op(name)
+    Build::new(form, encoder)
         .dst(0, op.dst)
         .src(1, &op.a)
-        .done(ctx)
+        .done()
 }

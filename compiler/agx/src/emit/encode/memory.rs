@@ -1,28 +1,34 @@
 // SPDX-License-Identifier: MIT
 //! Device, threadgroup and scratch memory (isa-2, 2 to 5).
 
-use agx_isa::{Arg, File, FormId, Instr as Machine, Reg, Value};
+use agx_isa::{File, FormId, Reg, Template, Value};
 
 use super::build::Build;
-use super::{Context, Result, Sequence, consecutive, consecutive_dsts};
+use super::moves::modifier;
+use super::{Encoder, Result, registers_of};
 use crate::ir::{
-    Atomic, AtomicOp, Base, Dst, Fill, Format, Load, LoadHigh, ScratchLoad, ScratchStore,
-    SharedLoad, SharedStore, Spill, Src, Store,
+    Atomic, AtomicOp, Base, Fill, Format, Load, LoadHigh, ScratchLoad, ScratchStore, SharedLoad,
+    SharedStore, Spill, Src, Store,
 };
 
-fn base(base: &Base) -> Result<Value> {
-    Ok(match base {
-        Base::Pair(pair) => Value::Reg(Reg::new(File::UniformPair, (*pair).into())),
-        Base::Regs(regs) => Value::gpr(consecutive(regs)?.into()),
-    })
+/// Sets operand `index` to an address.
+fn base(build: &mut Build<'_, '_>, index: usize, base: &Base) {
+    match base {
+        Base::Pair(pair) => build.arg(index, uniform_pair(*pair)),
+        Base::Regs(regs) => build.srcs(index, regs),
+    };
 }
 
-/// Names of the shift codes in the table.
-fn shift_name(shift: u8) -> Result<&'static str> {
-    const NAMES: [&str; 5] = ["lsl0", "lsl1", "lsl2", "lsl3", "lsl4"];
-    match NAMES.get(usize::from(shift)) {
-        Some(name) => Ok(name),
-        None => Err(format!("an index is shifted by 0..=4, not {shift}")),
+fn uniform_pair(pair: u8) -> Value {
+    Value::Reg(Reg::new(File::UniformPair, pair.into()))
+}
+
+/// The code of a shift (isa-2, 2.1).
+fn scale(shift: u8) -> Result<u64> {
+    match shift {
+        0..=3 => Ok(u64::from(shift) + 1),
+        4 => Ok(0),
+        _ => Err(format!("an index is shifted by 0..=4, not {shift}")),
     }
 }
 
@@ -34,173 +40,192 @@ fn matching(format: Format, count: usize) -> Result<()> {
     }
 }
 
-pub(super) fn load(op: &Load, ctx: &Context) -> Result<Machine> {
-    matching(op.format, op.dst.len())?;
-    let dst = Dst::Reg(consecutive_dsts(&op.dst)?);
-    let build = load_from(&op.base, op.index.as_ref(), op.shift, op.offset, op.format)?;
-    let build = match op.format {
-        Format::I8 | Format::I16 => build.low_dst(0, dst),
-        _ => build.dst(0, dst),
-    };
-    // A late result over an address that is released at once would be two claims on one register.
-    let written = (0..op.dst.len() as u8).filter_map(|i| match dst {
-        Dst::Reg(first) => Some(first + i),
-        Dst::Value(_) => None,
-    });
-    let mut ctx = *ctx;
-    for reg in written {
-        ctx.kills = ctx.kills.without(super::RegSet::of(reg));
+/// Templates by format.
+type ByFormat = [Template; Format::ALL.len()];
+
+const fn by_format(template: Template) -> ByFormat {
+    let mut all = [template; Format::ALL.len()];
+    let mut i = 0;
+    while i < all.len() {
+        all[i] = template.named("format", Format::ALL[i].text());
+        i += 1;
     }
-    build.slot(ctx.slot).done(&ctx)
+    all
 }
 
-pub(super) fn load_high(op: &LoadHigh, ctx: &Context) -> Result<Machine> {
-    let build = load_from(
-        &op.base,
-        op.index.as_ref(),
-        op.shift,
-        op.offset,
-        Format::I16,
-    )?;
-    let build = build.half_dst(0, op.dst, true);
-    build.slot(ctx.slot).done(&sparing(ctx, op.dst))
+static LOAD: ByFormat = by_format(Template::new(FormId::DevLoad).op("device_load"));
+const LOAD_SCALE: usize = modifier(FormId::DevLoad, "scale");
+const LOAD_OFFSET: usize = modifier(FormId::DevLoad, "offset");
+
+/// Where a device load reads.
+struct Source<'a> {
+    base: &'a Base,
+    index: Option<&'a Src>,
+    shift: u8,
+    offset: i16,
 }
 
 /// A device load but for its destination.
-fn load_from(
-    address: &Base,
-    index: Option<&Src>,
-    shift: u8,
-    offset: i16,
-    format: Format,
-) -> Result<Build> {
-    let build = Build::new(FormId::DevLoad)
-        .op("device_load")
-        .named("format", format.text())
-        .set("offset", i64::from(offset) as u64)
-        .arg(1, base(address)?);
-    Ok(match index {
+fn load_from(build: &mut Build<'_, '_>, from: &Source<'_>) -> Result<()> {
+    if from.offset != 0 {
+        build.set_at(LOAD_OFFSET, i64::from(from.offset) as u64);
+    }
+    base(build, 1, from.base);
+    match from.index {
         // The scale says nothing then; the proven emitter leaves it at its default.
         None => build.arg(2, Value::Absent(0)),
-        Some(index) => build.named("scale", shift_name(shift)?).src(2, index),
-    })
-}
-
-pub(super) fn store(op: &Store, ctx: &Context) -> Result<Machine> {
-    matching(op.format, op.data.len())?;
-    let data = consecutive(&op.data)?.into();
-    let data = match op.format {
-        Format::I8 | Format::I16 => Value::gpr_half(data, false),
-        _ => Value::gpr(data),
+        Some(index) => build.set_at(LOAD_SCALE, scale(from.shift)?).src(2, index),
     };
-    Build::new(FormId::DevStore)
-        .op("device_store")
-        .named("format", op.format.text())
-        .named("scale", shift_name(op.shift)?)
-        .set("offset", i64::from(op.offset) as u64)
-        .arg(0, data)
-        .arg(1, base(&op.base)?)
-        .src(2, &op.index)
-        .done(ctx)
+    Ok(())
 }
 
-pub(super) fn atomic(op: &Atomic, ctx: &Context) -> Result<Sequence> {
+pub(super) fn load(op: &Load, encoder: &mut Encoder<'_>) -> Result<()> {
+    matching(op.format, op.dst.len())?;
+    let slot = encoder.ctx.slot;
+    let mut build = Build::new(&LOAD[op.format as usize], encoder);
+    // A late result over an address that is released at once would be two claims on one register.
+    build.sparing(registers_of(&op.dst));
+    let from = Source {
+        base: &op.base,
+        index: op.index.as_ref(),
+        shift: op.shift,
+        offset: op.offset,
+    };
+    load_from(&mut build, &from)?;
+    match op.format {
+        Format::I8 | Format::I16 => build.low_dst(0, op.dst[0]),
+        _ => build.dsts(0, &op.dst),
+    };
+    build.slot(slot).done()
+}
+
+pub(super) fn load_high(op: &LoadHigh, encoder: &mut Encoder<'_>) -> Result<()> {
+    let slot = encoder.ctx.slot;
+    let mut build = Build::new(&LOAD[Format::I16 as usize], encoder);
+    build.sparing(registers_of(&[op.dst]));
+    let from = Source {
+        base: &op.base,
+        index: op.index.as_ref(),
+        shift: op.shift,
+        offset: op.offset,
+    };
+    load_from(&mut build, &from)?;
+    build.half_dst(0, op.dst, true).slot(slot).done()
+}
+
+static STORE: ByFormat = by_format(Template::new(FormId::DevStore).op("device_store"));
+const STORE_SCALE: usize = modifier(FormId::DevStore, "scale");
+const STORE_OFFSET: usize = modifier(FormId::DevStore, "offset");
+
+pub(super) fn store(op: &Store, encoder: &mut Encoder<'_>) -> Result<()> {
+    matching(op.format, op.data.len())?;
+    let mut build = Build::new(&STORE[op.format as usize], encoder);
+    build.set_at(STORE_SCALE, scale(op.shift)?);
+    if op.offset != 0 {
+        build.set_at(STORE_OFFSET, i64::from(op.offset) as u64);
+    }
+    match op.format {
+        Format::I8 | Format::I16 => build.low(0, &op.data[0]),
+        _ => build.srcs(0, &op.data),
+    };
+    base(&mut build, 1, &op.base);
+    build.src(2, &op.index).done()
+}
+
+static ATOMIC: Template = Template::new(FormId::DevAtomic)
+    .op("device_atomic")
+    .named("result", "void");
+static ATOMIC_RETURNS: Template = Template::new(FormId::DevAtomic)
+    .op("device_atomic")
+    .named("result", "ret");
+static ATOMIC_RESULT: Template = Template::new(FormId::AtomicResult);
+
+pub(super) fn atomic(op: &Atomic, encoder: &mut Encoder<'_>) -> Result<()> {
     let registers = 1 + usize::from(op.op == AtomicOp::CompareExchange);
     if op.data.len() != registers {
         return Err(format!("`{}` takes {registers} data registers", op.op));
     }
-    let data = consecutive(&op.data)?;
-    let result = if op.dst.is_some() { "ret" } else { "void" };
-    let mut sequence = Sequence::new();
-    sequence.push(
-        Build::new(FormId::DevAtomic)
-            .op("device_atomic")
-            .named("op", op.op.text())
-            .named("result", result)
-            .arg(0, Value::gpr(data.into()))
-            .arg(1, base(&op.base)?)
-            .src(2, &op.index)
-            .done(ctx)?,
-    );
-    if let Some(dst) = op.dst {
-        let landing = Build::new(FormId::AtomicResult).dst(0, dst).slot(ctx.slot);
-        sequence.push(landing.keep()?);
-    }
-    Ok(sequence)
+    let form = match op.dst {
+        Some(_) => &ATOMIC_RETURNS,
+        None => &ATOMIC,
+    };
+    let mut build = Build::new(form, encoder);
+    build.named("op", op.op.text()).srcs(0, &op.data);
+    base(&mut build, 1, &op.base);
+    build.src(2, &op.index).done()?;
+    let Some(dst) = op.dst else {
+        return Ok(());
+    };
+    let slot = encoder.ctx.slot;
+    Build::new(&ATOMIC_RESULT, encoder)
+        .dst(0, dst)
+        .slot(slot)
+        .keep()
 }
 
-fn root(pair: u8) -> Value {
-    Value::Reg(Reg::new(File::UniformPair, pair.into()))
-}
+static SHARED_LOAD: Template = Template::new(FormId::TgLoad).op("threadgroup_load");
 
-pub(super) fn shared_load(op: &SharedLoad, ctx: &Context) -> Result<Machine> {
-    Build::new(FormId::TgLoad)
-        .op("threadgroup_load")
+pub(super) fn shared_load(op: &SharedLoad, encoder: &mut Encoder<'_>) -> Result<()> {
+    Build::new(&SHARED_LOAD, encoder)
+        .sparing(registers_of(&[op.dst]))
         .dst(0, op.dst)
-        .arg(1, root(op.root))
+        .arg(1, uniform_pair(op.root))
         .low(2, &op.index)
-        .done(&sparing(ctx, op.dst))
+        .done()
 }
 
-pub(super) fn shared_store(op: &SharedStore, ctx: &Context) -> Result<Machine> {
-    Build::new(FormId::TgStore)
-        .op("threadgroup_store")
+static SHARED_STORE: Template = Template::new(FormId::TgStore).op("threadgroup_store");
+
+pub(super) fn shared_store(op: &SharedStore, encoder: &mut Encoder<'_>) -> Result<()> {
+    Build::new(&SHARED_STORE, encoder)
         .src(0, &op.data)
-        .arg(1, root(op.root))
+        .arg(1, uniform_pair(op.root))
         .low(2, &op.index)
-        .done(ctx)
+        .done()
 }
 
-/// Releases everything but the register of a late result.
-fn sparing(ctx: &Context, dst: Dst) -> Context {
-    let dst = dst.reg().map_or(super::RegSet::EMPTY, super::RegSet::of);
-    Context {
-        kills: ctx.kills.without(dst),
-        ..*ctx
-    }
-}
+static SCRATCH_LOAD: Template = Template::new(FormId::PrivLoad).op("private_load");
 
-fn offset(words: u16) -> Arg {
-    Arg::new(Value::Int(words.into()))
-}
-
-pub(super) fn scratch_load(op: &ScratchLoad, ctx: &Context) -> Result<Machine> {
-    Build::new(FormId::PrivLoad)
-        .op("private_load")
+pub(super) fn scratch_load(op: &ScratchLoad, encoder: &mut Encoder<'_>) -> Result<()> {
+    Build::new(&SCRATCH_LOAD, encoder)
         .dst(0, op.dst)
         .src(1, &op.index)
-        .arg(2, offset(op.offset))
-        .done(ctx)
+        .arg(2, Value::Int(op.offset.into()))
+        .done()
 }
 
-pub(super) fn scratch_store(op: &ScratchStore, ctx: &Context) -> Result<Machine> {
-    Build::new(FormId::PrivStore)
-        .op("private_store")
+static SCRATCH_STORE: Template = Template::new(FormId::PrivStore).op("private_store");
+
+pub(super) fn scratch_store(op: &ScratchStore, encoder: &mut Encoder<'_>) -> Result<()> {
+    Build::new(&SCRATCH_STORE, encoder)
         .src(0, &op.data)
         .src(1, &op.index)
-        .arg(2, offset(op.offset))
-        .done(ctx)
+        .arg(2, Value::Int(op.offset.into()))
+        .done()
 }
 
 fn word(word: u16) -> Value {
     Value::Reg(Reg::new(File::Scratch, word))
 }
 
-pub(super) fn spill(op: &Spill, ctx: &Context) -> Result<Machine> {
-    let src: &Src = &op.src;
-    Build::new(FormId::ScrSave)
-        .op("scratch_save")
+static SPILL: Template = Template::new(FormId::ScrSave).op("scratch_save");
+
+pub(super) fn spill(op: &Spill, encoder: &mut Encoder<'_>) -> Result<()> {
+    let slot = encoder.ctx.slot;
+    Build::new(&SPILL, encoder)
         .arg(0, word(op.word))
-        .src(1, src)
-        .slot(ctx.slot)
-        .done(ctx)
+        .src(1, &op.src)
+        .slot(slot)
+        .done()
 }
 
-pub(super) fn fill(op: &Fill, ctx: &Context) -> Result<Machine> {
-    Build::new(FormId::ScrFill)
-        .op("scratch_fill")
+static FILL: Template = Template::new(FormId::ScrFill).op("scratch_fill");
+
+pub(super) fn fill(op: &Fill, encoder: &mut Encoder<'_>) -> Result<()> {
+    let slot = encoder.ctx.slot;
+    Build::new(&FILL, encoder)
         .dst(0, op.dst)
         .arg(1, word(op.word))
-        .slot(ctx.slot)
-        .done(ctx)
+        .slot(slot)
+        .done()
 }

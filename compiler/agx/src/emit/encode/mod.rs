@@ -21,14 +21,11 @@ pub(crate) use compare::{always, predicate};
 pub(crate) use moves::{literal, wait_move};
 
 use agx_isa::{Instr as Machine, SlotMask};
-use arrayvec::ArrayVec;
 
 use super::accept;
+use super::facts::{Facts, Registers};
 use super::regs::RegSet;
 use crate::ir::Instr;
-
-/// Machine instructions of one operation.
-pub(crate) type Sequence = ArrayVec<Machine, 3>;
 
 /// What stands around an operation.
 #[derive(Debug, Clone, Copy)]
@@ -63,91 +60,131 @@ impl Context {
 
 type Result<T> = std::result::Result<T, String>;
 
-/// The machine instructions of an operation.
+/// What operations become, one after the other.
+pub(crate) struct Encoder<'c> {
+    ctx: &'c Context,
+    code: &'c mut Vec<Machine>,
+    /// What they touch so far.
+    facts: &'c mut Facts,
+}
+
+impl<'c> Encoder<'c> {
+    /// Adds machine instructions to `code`, and what they touch to `facts`.
+    pub(crate) fn new(
+        ctx: &'c Context,
+        code: &'c mut Vec<Machine>,
+        facts: &'c mut Facts,
+    ) -> Encoder<'c> {
+        Encoder { ctx, code, facts }
+    }
+
+    #[inline]
+    fn push(
+        &mut self,
+        machine: Machine,
+        registers: &Registers,
+        completes: Option<u8>,
+        other_files: bool,
+    ) {
+        self.facts.add(&machine, registers, completes, other_files);
+        self.code.push(machine);
+    }
+}
+
+/// Adds the machine instructions of an operation to `code`, and what they touch to `facts`.
 ///
 /// # Errors
-/// What no proven encoding holds.
-pub(crate) fn encode(instr: &Instr, ctx: &Context) -> Result<Sequence> {
-    accept::check(instr)?;
-    let one = |machine: Result<Machine>| Ok(Sequence::from_iter([machine?]));
-    let result = match instr {
-        Instr::Mov(op) => moves::mov(op, ctx),
-        Instr::Imm(op) => one(moves::imm(op, ctx)),
-        Instr::SysReg(op) => moves::system_register(op, ctx),
-        Instr::Swap(op) => moves::swap(op, ctx),
-        Instr::F2(op) => one(float::f2(op, ctx)),
-        Instr::Fma(op) => one(float::fma(op, ctx)),
-        Instr::MinMax(op) => one(float::min_max(op, ctx)),
-        Instr::Sfu(op) => one(float::special(op, ctx)),
-        Instr::IntToFloat(op) => one(float::from_int(op, ctx)),
-        Instr::FloatToInt(op) => one(float::to_int(op, ctx)),
-        Instr::H2(op) => one(half::h2(op, ctx)),
-        Instr::HFma(op) => one(half::fma(op, ctx)),
-        Instr::HMinMax(op) => one(half::min_max(op, ctx)),
-        Instr::HMulMix(op) => one(half::mul_mix(op, ctx)),
-        Instr::F32ToF16(op) => one(half::narrow(op.dst, &op.a, false, ctx)),
+/// What no proven encoding holds; some instructions may have been added then.
+pub(crate) fn encode(
+    instr: &Instr,
+    ctx: &Context,
+    code: &mut Vec<Machine>,
+    facts: &mut Facts,
+) -> Result<()> {
+    // Legalisation has seen to that.
+    if cfg!(debug_assertions) {
+        accept::check(instr)?;
+    }
+    dispatch(instr, &mut Encoder::new(ctx, code, facts))
+        .map_err(|error| format!("`{instr}`: {error}"))
+}
+
+fn dispatch(instr: &Instr, encoder: &mut Encoder<'_>) -> Result<()> {
+    match instr {
+        Instr::Mov(op) => moves::mov(op, encoder),
+        Instr::Imm(op) => moves::imm(op, encoder),
+        Instr::SysReg(op) => moves::system_register(op, encoder),
+        Instr::Swap(op) => moves::swap(op, encoder),
+        Instr::F2(op) => float::f2(op, encoder),
+        Instr::Fma(op) => float::fma(op, encoder),
+        Instr::MinMax(op) => float::min_max(op, encoder),
+        Instr::Sfu(op) => float::special(op, encoder),
+        Instr::IntToFloat(op) => float::from_int(op, encoder),
+        Instr::FloatToInt(op) => float::to_int(op, encoder),
+        Instr::H2(op) => half::h2(op, encoder),
+        Instr::HFma(op) => half::fma(op, encoder),
+        Instr::HMinMax(op) => half::min_max(op, encoder),
+        Instr::HMulMix(op) => half::mul_mix(op, encoder),
+        Instr::F32ToF16(op) => half::narrow(op.dst, &op.a, false, encoder),
         Instr::F32ToF16High(op) => {
-            tied(instr, op.dst, &op.old).and_then(|()| one(half::narrow(op.dst, &op.a, true, ctx)))
+            tied(instr, op.dst, &op.old).and_then(|()| half::narrow(op.dst, &op.a, true, encoder))
         }
-        Instr::F16ToF32(op) => one(half::widen(op, ctx)),
-        Instr::Logic(op) => one(integer::logic(op, ctx)),
-        Instr::IAdd(op) => one(integer::add(op, ctx)),
-        Instr::IMad(op) => one(integer::mad(op, ctx)),
-        Instr::IMulWide(op) => one(integer::mul_wide(op, ctx)),
-        Instr::IAdd64(op) => one(integer::add64(op, ctx)),
-        Instr::ShiftImm(op) => one(integer::shift_imm(op, ctx)),
-        Instr::Shift(op) => one(integer::shift(op, ctx)),
-        Instr::Rotate(op) => {
-            tied(instr, op.dst, &op.a).and_then(|()| one(integer::rotate(op, ctx)))
-        }
+        Instr::F16ToF32(op) => half::widen(op, encoder),
+        Instr::Logic(op) => integer::logic(op, encoder),
+        Instr::IAdd(op) => integer::add(op, encoder),
+        Instr::IMad(op) => integer::mad(op, encoder),
+        Instr::IMulWide(op) => integer::mul_wide(op, encoder),
+        Instr::IAdd64(op) => integer::add64(op, encoder),
+        Instr::ShiftImm(op) => integer::shift_imm(op, encoder),
+        Instr::Shift(op) => integer::shift(op, encoder),
+        Instr::Rotate(op) => tied(instr, op.dst, &op.a).and_then(|()| integer::rotate(op, encoder)),
         Instr::Zext16(op) => {
-            tied(instr, op.dst, &op.a).and_then(|()| one(moves::zero_extend(op.dst)))
+            tied(instr, op.dst, &op.a).and_then(|()| moves::zero_extend(op.dst, encoder))
         }
-        Instr::Bits(op) => one(integer::bits(op, ctx)),
-        Instr::Select(op) => one(compare::select(op, ctx)),
-        Instr::PackNorm16(op) => one(norm::pack16(op, ctx)),
-        Instr::PackNorm8(op) => one(norm::pack8(op.dst, &op.a, &op.b, op.signed, false, ctx)),
+        Instr::Bits(op) => integer::bits(op, encoder),
+        Instr::Select(op) => compare::select(op, encoder),
+        Instr::PackNorm16(op) => norm::pack16(op, encoder),
+        Instr::PackNorm8(op) => norm::pack8(op.dst, &op.a, &op.b, op.signed, false, encoder),
         Instr::PackNorm8High(op) => tied(instr, op.dst, &op.old)
-            .and_then(|()| one(norm::pack8(op.dst, &op.a, &op.b, op.signed, true, ctx))),
-        Instr::UnpackNorm(op) => one(norm::unpack(op, ctx)),
-        Instr::Load(op) => one(memory::load(op, ctx)),
+            .and_then(|()| norm::pack8(op.dst, &op.a, &op.b, op.signed, true, encoder)),
+        Instr::UnpackNorm(op) => norm::unpack(op, encoder),
+        Instr::Load(op) => memory::load(op, encoder),
         Instr::LoadHigh(op) => {
-            tied(instr, op.dst, &op.old).and_then(|()| one(memory::load_high(op, ctx)))
+            tied(instr, op.dst, &op.old).and_then(|()| memory::load_high(op, encoder))
         }
-        Instr::Store(op) => one(memory::store(op, ctx)),
-        Instr::Atomic(op) => memory::atomic(op, ctx),
-        Instr::SharedLoad(op) => one(memory::shared_load(op, ctx)),
-        Instr::SharedStore(op) => one(memory::shared_store(op, ctx)),
-        Instr::ScratchLoad(op) => one(memory::scratch_load(op, ctx)),
-        Instr::ScratchStore(op) => one(memory::scratch_store(op, ctx)),
-        Instr::Spill(op) => one(memory::spill(op, ctx)),
-        Instr::Fill(op) => one(memory::fill(op, ctx)),
-        Instr::Ballot(op) => one(subgroup::ballot(op, ctx)),
-        Instr::Shuffle(op) => one(subgroup::shuffle(op, ctx)),
-        Instr::ShuffleImm(op) => one(subgroup::shuffle_imm(op, ctx)),
-        Instr::Reduce(op) => one(subgroup::reduce(op, ctx)),
-        Instr::Publish(op) => one(texture::publish(op, ctx)),
-        Instr::Texture(op) => one(texture::bundle(op, ctx)),
-        Instr::CubeFace(op) => one(texture::cube_face(op, ctx)),
-        Instr::CubeCoord(op) => one(texture::cube_coord(op, ctx)),
-        Instr::PublishDepth(op) => one(stage::publish_depth(op, ctx)),
-        Instr::Export(op) => one(texture::publish_word(&op.src, op.word, ctx)),
-        Instr::VertexOut(op) => one(stage::vertex_out(op, ctx)),
-        Instr::Iter(op) => one(stage::iter(op, ctx)),
-        Instr::IterFlat(op) => one(stage::iter_flat(op, ctx)),
-        Instr::Project(op) => one(stage::project(op, ctx)),
-        Instr::InterpPos(op) => one(stage::interp_pos(op, ctx)),
-        Instr::Derivative(op) => one(stage::derivative(op, ctx)),
-        Instr::TileAccess(op) => one(stage::tile_access(op, ctx)),
-        Instr::TileFence(op) => one(stage::tile_fence(op, ctx)),
-        Instr::TileLoad(op) => one(stage::tile_load(op, ctx)),
-        Instr::TileStore(op) => one(stage::tile_store(op, ctx)),
-        Instr::Coverage(op) => one(stage::coverage(op, ctx)),
-        Instr::DepthStore(op) => one(stage::depth_store(op, ctx)),
-        Instr::BlockStore(op) => one(stage::block_store(op, ctx)),
-        Instr::Barrier(op) => subgroup::barrier(op),
-    };
-    result.map_err(|error| format!("`{instr}`: {error}"))
+        Instr::Store(op) => memory::store(op, encoder),
+        Instr::Atomic(op) => memory::atomic(op, encoder),
+        Instr::SharedLoad(op) => memory::shared_load(op, encoder),
+        Instr::SharedStore(op) => memory::shared_store(op, encoder),
+        Instr::ScratchLoad(op) => memory::scratch_load(op, encoder),
+        Instr::ScratchStore(op) => memory::scratch_store(op, encoder),
+        Instr::Spill(op) => memory::spill(op, encoder),
+        Instr::Fill(op) => memory::fill(op, encoder),
+        Instr::Ballot(op) => subgroup::ballot(op, encoder),
+        Instr::Shuffle(op) => subgroup::shuffle(op, encoder),
+        Instr::ShuffleImm(op) => subgroup::shuffle_imm(op, encoder),
+        Instr::Reduce(op) => subgroup::reduce(op, encoder),
+        Instr::Publish(op) => texture::publish(op, encoder),
+        Instr::Texture(op) => texture::bundle(op, encoder),
+        Instr::CubeFace(op) => texture::cube_face(op, encoder),
+        Instr::CubeCoord(op) => texture::cube_coord(op, encoder),
+        Instr::PublishDepth(op) => stage::publish_depth(op, encoder),
+        Instr::Export(op) => texture::publish_word(&op.src, op.word, encoder),
+        Instr::VertexOut(op) => stage::vertex_out(op, encoder),
+        Instr::Iter(op) => stage::iter(op, encoder),
+        Instr::IterFlat(op) => stage::iter_flat(op, encoder),
+        Instr::Project(op) => stage::project(op, encoder),
+        Instr::InterpPos(op) => stage::interp_pos(op, encoder),
+        Instr::Derivative(op) => stage::derivative(op, encoder),
+        Instr::TileAccess(op) => stage::tile_access(op, encoder),
+        Instr::TileFence(op) => stage::tile_fence(op, encoder),
+        Instr::TileLoad(op) => stage::tile_load(op, encoder),
+        Instr::TileStore(op) => stage::tile_store(op, encoder),
+        Instr::Coverage(op) => stage::coverage(op, encoder),
+        Instr::DepthStore(op) => stage::depth_store(op, encoder),
+        Instr::BlockStore(op) => stage::block_store(op, encoder),
+        Instr::Barrier(op) => subgroup::barrier(op, encoder),
+    }
 }
 
 /// A source that the destination shares its register with.
@@ -160,33 +197,8 @@ fn tied(instr: &Instr, dst: crate::ir::Dst, src: &crate::ir::Src) -> Result<()> 
     }
 }
 
-/// Consecutive registers: the first one.
-fn consecutive(srcs: &[crate::ir::Src]) -> Result<u8> {
-    let regs: Option<ArrayVec<u8, 4>> = srcs.iter().map(crate::ir::Src::reg).collect();
-    first_of(regs, || {
-        let text: Vec<_> = srcs.iter().map(ToString::to_string).collect();
-        format!("[{}] are no consecutive registers", text.join(" "))
-    })
-}
-
-/// Consecutive registers: the first one.
-fn consecutive_dsts(dsts: &[crate::ir::Dst]) -> Result<u8> {
-    let regs: Option<ArrayVec<u8, 4>> = dsts.iter().map(crate::ir::Dst::reg).collect();
-    first_of(regs, || {
-        let text: Vec<_> = dsts.iter().map(ToString::to_string).collect();
-        format!("[{}] are no consecutive registers", text.join(" "))
-    })
-}
-
-fn first_of(regs: Option<ArrayVec<u8, 4>>, complaint: impl FnOnce() -> String) -> Result<u8> {
-    match regs.as_deref() {
-        Some([first, rest @ ..])
-            if (1..)
-                .zip(rest)
-                .all(|(i, reg)| u16::from(*reg) == u16::from(*first) + i) =>
-        {
-            Ok(*first)
-        }
-        _ => Err(complaint()),
-    }
+/// The registers of destinations.
+fn registers_of(dsts: &[crate::ir::Dst]) -> RegSet {
+    let regs = dsts.iter().filter_map(crate::ir::Dst::reg);
+    regs.fold(RegSet::EMPTY, |all, reg| all | RegSet::of(reg))
 }

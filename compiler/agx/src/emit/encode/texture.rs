@@ -1,35 +1,37 @@
 // SPDX-License-Identifier: MIT
 //! Publications, texture bundles and the helper for cube maps (isa-3, 1.3 and 2).
 
-use agx_isa::{Arg, File, FormId, Instr as Machine, RESULT_MASKS, Reg, Value};
+use agx_isa::{Arg, File, FormId, RESULT_MASKS, Reg, Template, Value};
 
 use super::build::Build;
-use super::{Context, Result, consecutive_dsts};
-use crate::ir::{Bundle, CubeCoord, CubeFace, Dst, Publish, Src, Texture};
+use super::moves::LOGIC;
+use super::{Encoder, Result};
+use crate::ir::{Bundle, CubeCoord, CubeFace, Dst, LogicOp, Publish, Src, Texture};
 
 /// The slot of all exports: the only one that a bundle is proven to wait for.
 const EXPORT_SLOT: u8 = 1;
 
 /// `x | x`, the proven way to fill a parameter block (isa-3, 1.3).
-pub(super) fn publish(op: &Publish, ctx: &Context) -> Result<Machine> {
-    publish_word(&op.src, op.word, ctx)
+pub(super) fn publish(op: &Publish, encoder: &mut Encoder<'_>) -> Result<()> {
+    publish_word(&op.src, op.word, encoder)
 }
 
-pub(super) fn publish_word(src: &Src, word: u8, ctx: &Context) -> Result<Machine> {
-    Build::new(FormId::Logic)
-        .op("or")
+pub(super) fn publish_word(src: &Src, word: u8, encoder: &mut Encoder<'_>) -> Result<()> {
+    Build::new(&LOGIC[LogicOp::Or as usize], encoder)
         .arg(0, Value::publication(word.into()))
         .src(1, src)
         .src(2, src)
         .slot(EXPORT_SLOT)
-        .done(ctx)
+        .done()
 }
 
-fn slot(file: File, index: u8) -> Value {
+fn entry(file: File, index: u8) -> Value {
     Value::Reg(Reg::new(file, index.into()))
 }
 
-pub(super) fn bundle(op: &Texture, ctx: &Context) -> Result<Machine> {
+static TEXTURE: Template = Template::new(FormId::Tex).op("texture").set("access", 1);
+
+pub(super) fn bundle(op: &Texture, encoder: &mut Encoder<'_>) -> Result<()> {
     let Bundle {
         mode,
         kind,
@@ -56,36 +58,46 @@ pub(super) fn bundle(op: &Texture, ctx: &Context) -> Result<Machine> {
     let selector = selector.ok_or_else(|| format!("the components {mask:#b}"))?;
     let mut block = Arg::new(Value::publication(params.into()));
     block.kill = last;
-    let build = Build::new(FormId::Tex)
-        .op("texture")
+    let slot = encoder.ctx.slot;
+    Build::new(&TEXTURE, encoder)
+        .retaining()
         .set("mode", mode.into())
         .set("kind", kind.into())
         .flag("gather", gather.is_some())
         .set("sel", selector as u64)
         .set("offset_x", i64::from(offset[0]) as u64)
         .set("offset_y", i64::from(offset[1]) as u64)
-        .set("access", 1)
-        .dst(0, Dst::Reg(consecutive_dsts(&op.dst)?))
+        .dsts(0, &op.dst)
         .arg(1, block)
-        .arg(2, slot(File::Texture, texture))
-        .arg(3, slot(File::Sampler, sampler));
-    build.slot(ctx.slot).wait(ctx.waits).keep()
+        .arg(2, entry(File::Texture, texture))
+        .arg(3, entry(File::Sampler, sampler))
+        .slot(slot)
+        .done()
 }
 
-pub(super) fn cube_face(op: &CubeFace, ctx: &Context) -> Result<Machine> {
-    let dst = Dst::Reg(consecutive_dsts(&op.dst)?);
-    cube("cube_face", dst, [&op.x, &op.y, &op.z], ctx)
+static CUBE_FACE: Template = Template::new(FormId::Cube).op("cube_face");
+static CUBE_S: Template = Template::new(FormId::Cube).op("cube_s");
+static CUBE_T: Template = Template::new(FormId::Cube).op("cube_t");
+
+pub(super) fn cube_face(op: &CubeFace, encoder: &mut Encoder<'_>) -> Result<()> {
+    cube(&CUBE_FACE, &op.dst, [&op.x, &op.y, &op.z], encoder)
 }
 
-pub(super) fn cube_coord(op: &CubeCoord, ctx: &Context) -> Result<Machine> {
-    let name = if op.second { "cube_t" } else { "cube_s" };
-    cube(name, op.dst, [&op.x, &op.y, &op.z], ctx)
+pub(super) fn cube_coord(op: &CubeCoord, encoder: &mut Encoder<'_>) -> Result<()> {
+    let form = if op.second { &CUBE_T } else { &CUBE_S };
+    cube(form, &[op.dst], [&op.x, &op.y, &op.z], encoder)
 }
 
-fn cube(name: &str, dst: Dst, direction: [&Src; 3], ctx: &Context) -> Result<Machine> {
-    let mut build = Build::new(FormId::Cube).op(name).dst(0, dst);
+fn cube(
+    form: &Template,
+    dsts: &[Dst],
+    direction: [&Src; 3],
+    encoder: &mut Encoder<'_>,
+) -> Result<()> {
+    let mut build = Build::new(form, encoder);
+    build.dsts(0, dsts);
     for (index, src) in (1..).zip(direction) {
-        build = build.src(index, src);
+        build.src(index, src);
     }
-    build.done(ctx)
+    build.done()
 }

@@ -4,6 +4,7 @@
 use agx_isa::SlotMask;
 
 use crate::emit::encode::{Context, encode};
+use crate::emit::facts::Facts;
 use crate::emit::regs::RegSet;
 use crate::ir::{
     BlockStore, Coverage, DepthStore, Derivative, Dst, Instr, InterpPos, Iter, IterFlat, Project,
@@ -35,7 +36,9 @@ fn check(instr: impl Into<Instr>, kills: &[u8], waits: &[u8], slot: u8, bytes: &
         slot,
         ..Context::PLAIN
     };
-    let sequence = encode(&instr, &ctx).unwrap_or_else(|error| panic!("{error}"));
+    let mut sequence = Vec::new();
+    encode(&instr, &ctx, &mut sequence, &mut Facts::NONE.clone())
+        .unwrap_or_else(|error| panic!("{error}"));
     let mut made = Vec::new();
     for machine in &sequence {
         made.extend_from_slice(&machine.encode().unwrap_or_else(|e| panic!("{instr}: {e}")));

@@ -5,6 +5,7 @@ use agx_isa::{FormId, Mode, SlotMask, decode};
 
 use super::build::{d, dsts, r, straight};
 use crate::emit::encode::{Context, encode};
+use crate::emit::facts::Facts;
 use crate::emit::regs::RegSet;
 use crate::emit::run;
 use crate::ir::*;
@@ -42,7 +43,8 @@ fn bytes(instr: &Instr, waits: &[u8], slot: u8, kills: RegSet) -> String {
         kills,
         ..Context::PLAIN
     };
-    let sequence = encode(instr, &ctx).expect("encodes");
+    let mut sequence = Vec::new();
+    encode(instr, &ctx, &mut sequence, &mut Facts::NONE.clone()).expect("encodes");
     assert_eq!(sequence.len(), 1, "{instr}");
     let encoded = sequence[0].encoded();
     let text: Vec<_> = encoded.iter().map(|byte| format!("{byte:02x}")).collect();
