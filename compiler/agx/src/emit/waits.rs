@@ -106,10 +106,10 @@ impl Emitter<'_> {
         let slot = behind.map_or(Context::PLAIN.slot, |behind| {
             self.slot(index, behind, needed)
         });
-        let start = self.code.len();
+        let mut start = self.code.len();
         let in_context = !(needed.is_empty() && is_fixed_encoding(instr));
         if in_context {
-            self.step_in_context(index, needed, slot)?;
+            start = self.step_in_context(index, needed, slot)?;
         } else {
             self.code.extend(self.plain.code(operation).iter().copied());
             if facts.late && facts.fixed_slot.is_none() {
@@ -125,8 +125,14 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Emits an operation that waits, or whose encoding depends on its place.
-    fn step_in_context(&mut self, index: usize, needed: SlotMask, slot: u8) -> Result<(), String> {
+    /// Emits an operation that waits, or whose encoding depends on its place. Where its machine instructions begin: a
+    /// wait may have come in front of them.
+    fn step_in_context(
+        &mut self,
+        index: usize,
+        needed: SlotMask,
+        slot: u8,
+    ) -> Result<usize, String> {
         let Item { instr, kills, .. } = self.items[index];
         let mut ctx = Context {
             waits: needed,
@@ -135,11 +141,11 @@ impl Emitter<'_> {
             kills,
             idle: self.run.defined.without(self.slots.all_pending()).first(),
         };
-        let start = self.code.len();
+        let mut start = self.code.len();
         self.encode(instr, &ctx)?;
         if needed.is_empty() {
             self.context = ctx;
-            return Ok(());
+            return Ok(start);
         }
         let carried = match self.code.get(start) {
             Some(first) => self.carried(instr, first, needed),
@@ -153,11 +159,12 @@ impl Emitter<'_> {
                 self.wait_for(needed)?;
                 SlotMask::NONE
             };
+            start = self.code.len();
             self.encode(instr, &ctx)?;
         }
         self.slots.settle(needed);
         self.context = ctx;
-        Ok(())
+        Ok(start)
     }
 
     /// Encodes an operation, which touches what it does without waits.

@@ -578,6 +578,66 @@ fn waits_that_cannot_ride() {
     assert!(disassemble(&code).contains("iadd r12, ^r11, ^r11, wait=6"));
 }
 
+/// The copy that waits before an operation stays where a wait for something else is added to the operation: both halves of
+/// a register are on their way, on two slots, and the addition of halves has room for one.
+#[test]
+fn waits_in_front_stay() {
+    let code = run(&straight(vec![
+        lane(LANE),
+        load(11, 1, 1, LANE, 2),
+        Load {
+            dst: dsts(10, 1),
+            base: Base::Pair(1),
+            index: Some(r(LANE)),
+            format: Format::I16,
+            shift: 1,
+            offset: 0,
+        }
+        .into(),
+        LoadHigh {
+            dst: d(10),
+            old: r(10),
+            base: Base::Pair(1),
+            index: Some(r(LANE)),
+            shift: 1,
+            offset: 2,
+        }
+        .into(),
+        H2 {
+            dst: d(20),
+            a: Src {
+                high: true,
+                ..r(10)
+            },
+            b: r(10),
+            op: AddMul::Add,
+        }
+        .into(),
+        SharedStore {
+            data: r(11),
+            index: r(LANE),
+            root: ROOT,
+        }
+        .into(),
+        store(20, 1, 2, LANE, 2),
+    ]))
+    .unwrap();
+    let text = disassemble(&code);
+    let lines: Vec<&str> = text.lines().collect();
+    let place = |what: &str| lines.iter().position(|line| line.contains(what));
+    let addition = place("hadd").expect("an addition of halves");
+    let loads = lines.iter().filter(|line| line.contains("device_load"));
+    let slot = |line: &str| line.split("slot=").nth(1).map(str::to_owned);
+    for slot in loads.filter_map(|line| slot(line)) {
+        // Of what is read here; the first is read by the store that follows.
+        let waited = lines[..=addition].iter().any(|line| {
+            let waits = line.split("wait=").nth(1).unwrap_or("");
+            waits.split(['|', ',']).any(|one| one == slot)
+        });
+        assert!(waited, "slot {slot} in\n{text}");
+    }
+}
+
 /// What an atomic with a result destroys is not written again before the result is there.
 #[test]
 fn operands_of_an_atomic_rest_until_it_is_done() {
