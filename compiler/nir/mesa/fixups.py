@@ -9,11 +9,13 @@ import pathlib
 import sys
 
 SPIRV_TO_NIR = "src/compiler/spirv/spirv_to_nir.c"
-NIR_SEARCH = "src/compiler/nir/nir_search.c"
 NIR = "src/compiler/nir/nir.c"
 NIR_H = "src/compiler/nir/nir.h"
+NIR_BUILDER = "src/compiler/nir/nir_builder.c"
+NIR_DOMINANCE = "src/compiler/nir/nir_dominance.c"
 VALIDATE = "src/compiler/nir/nir_validate.c"
 REPAIR_SSA = "src/compiler/nir/nir_repair_ssa.c"
+VARS_TO_SSA = "src/compiler/nir/nir_lower_vars_to_ssa.c"
 VTN_CFG = "src/compiler/spirv/vtn_cfg.c"
 GLSL_TYPES = "src/compiler/glsl_types.c"
 RALLOC = "src/util/ralloc.c"
@@ -168,45 +170,88 @@ FIXUPS = [
         "      b->shader->info.workgroup_size[2] = const_size[2].u32;\n",
         "      set_workgroup_size(b, const_size[0].u32, const_size[1].u32, const_size[2].u32);\n",
     ),
-    # For speed: a pattern with n commutative operations was tried in 2^n orders, whatever it failed on. Operations are
-    # numbered in the order in which they are visited, so that once all orders of those that were visited have failed,
-    # the rest fail in the same places.
+    # For speed: all accesses were looked at twice, though only those that copies have become are new.
     (
-        NIR_SEARCH,
-        "   uint8_t comm_op_direction;\n   unsigned variables_seen;\n",
-        "   uint8_t comm_op_direction;\n   unsigned comm_ops_seen;\n   unsigned variables_seen;\n",
+        VARS_TO_SSA,
+        "   bool add_to_direct_deref_nodes;\n",
+        "   bool add_to_direct_deref_nodes;\n   bool lowered_copies;\n",
     ),
     (
-        NIR_SEARCH,
-        "   state.pass_op_table = table->pass_op_table;\n   state.table = table;\n",
-        "   state.pass_op_table = table->pass_op_table;\n   state.table = table;\n   state.comm_ops_seen = 0;\n",
+        VARS_TO_SSA,
+        "   if (!node->copies)\n      return;\n",
+        "   if (!node->copies)\n      return;\n   state->lowered_copies = true;\n",
     ),
     (
-        NIR_SEARCH,
-        "   bool matched = true;\n   for (unsigned i = 0; i < nir_op_infos[instr->op].num_inputs; i++) {\n",
-        "   if (expr->comm_expr_idx >= 0)\n"
-        "      state->comm_ops_seen = MAX2(state->comm_ops_seen, (unsigned)expr->comm_expr_idx + 1);\n\n"
-        "   bool matched = true;\n   for (unsigned i = 0; i < nir_op_infos[instr->op].num_inputs; i++) {\n",
+        VARS_TO_SSA,
+        "   bool progress = register_variable_uses(impl, &state);\n",
+        "   state.lowered_copies = false;\n   bool progress = register_variable_uses(impl, &state);\n",
     ),
     (
-        NIR_SEARCH,
-        "                           swizzle, &state)) {\n         found = true;\n         break;\n      }\n",
-        "                           swizzle, &state)) {\n         found = true;\n         break;\n      }\n"
-        "      if (comb + 1 >= 1u << MIN2(state.comm_ops_seen, NIR_SEARCH_MAX_COMM_OPS))\n         break;\n",
+        VARS_TO_SSA,
+        "   register_variable_uses(impl, &state);\n\n   state.phi_builder",
+        "   if (state.lowered_copies)\n      register_variable_uses(impl, &state);\n\n   state.phi_builder",
     ),
-    # For speed: a loop over 16 components for each variable of a pattern, where values have one.
+    # For speed: assertions that climb to the function at each step of a walk over blocks, and at each question about
+    # dominance. No function here is unstructured; what they compare follows from where a value is used, which NIR's
+    # validator looks at.
     (
-        NIR_SEARCH,
-        "         for (unsigned i = 0; i < NIR_MAX_VEC_COMPONENTS; ++i) {\n"
-        "            if (i < num_components)\n"
-        "               state->variables[var->variable].swizzle[i] = new_swizzle[i];\n"
-        "            else\n"
-        "               state->variables[var->variable].swizzle[i] = 0;\n"
-        "         }\n",
-        "         uint8_t *bound = state->variables[var->variable].swizzle;\n"
-        "         memset(bound, 0, sizeof(state->variables[var->variable].swizzle));\n"
-        "         for (unsigned i = 0; i < num_components; ++i)\n"
-        "            bound[i] = new_swizzle[i];\n",
+        NIR,
+        "   assert(nir_cf_node_get_function(&block->cf_node)->structured);\n\n"
+        "   nir_cf_node *cf_next = nir_cf_node_next(&block->cf_node);\n",
+        "   nir_cf_node *cf_next = nir_cf_node_next(&block->cf_node);\n",
+    ),
+    (
+        NIR,
+        "   assert(nir_cf_node_get_function(&block->cf_node)->structured);\n\n"
+        "   nir_cf_node *cf_prev = nir_cf_node_prev(&block->cf_node);\n",
+        "   nir_cf_node *cf_prev = nir_cf_node_prev(&block->cf_node);\n",
+    ),
+    (
+        NIR_DOMINANCE,
+        "   assert(nir_cf_node_get_function(&parent->cf_node) ==\n"
+        "          nir_cf_node_get_function(&child->cf_node));\n\n"
+        "   assert(nir_cf_node_get_function(&parent->cf_node)->valid_metadata &\n"
+        "          nir_metadata_dominance);\n\n",
+        "",
+    ),
+    # For speed: the operands of arithmetic, which most instructions are, without a call for each.
+    (
+        NIR,
+        "static void\nadd_defs_uses(nir_instr *instr)\n{\n"
+        "   nir_foreach_src(instr, add_use_cb, instr);\n"
+        "   nir_foreach_def(instr, add_ssa_def_cb, instr);\n}\n",
+        "static void\nadd_defs_uses(nir_instr *instr)\n{\n"
+        "   if (instr->type == nir_instr_type_alu) {\n"
+        "      nir_alu_instr *alu = nir_instr_as_alu(instr);\n"
+        "      for (unsigned i = 0; i < nir_op_infos[alu->op].num_inputs; i++)\n"
+        "         add_use_cb(&alu->src[i].src, instr);\n"
+        "      add_ssa_def_cb(&alu->def, instr);\n"
+        "      return;\n   }\n"
+        "   nir_foreach_src(instr, add_use_cb, instr);\n"
+        "   nir_foreach_def(instr, add_ssa_def_cb, instr);\n}\n",
+    ),
+    (
+        NIR,
+        "static void\nremove_defs_uses(nir_instr *instr)\n{\n"
+        "   nir_foreach_src(instr, remove_use_cb, instr);\n}\n",
+        "static void\nremove_defs_uses(nir_instr *instr)\n{\n"
+        "   if (instr->type == nir_instr_type_alu) {\n"
+        "      nir_alu_instr *alu = nir_instr_as_alu(instr);\n"
+        "      for (unsigned i = 0; i < nir_op_infos[alu->op].num_inputs; i++)\n"
+        "         remove_use_cb(&alu->src[i].src, instr);\n"
+        "      return;\n   }\n"
+        "   nir_foreach_src(instr, remove_use_cb, instr);\n}\n",
+    ),
+    # For speed: loops over 16 components, where values have one.
+    (
+        NIR_BUILDER,
+        "      for (unsigned j = instr->src[i].src.ssa->num_components;\n"
+        "           j < NIR_MAX_VEC_COMPONENTS; j++) {\n"
+        "         instr->src[i].swizzle[j] = instr->src[i].src.ssa->num_components - 1;\n"
+        "      }\n",
+        "      const unsigned count = instr->src[i].src.ssa->num_components;\n"
+        "      if (count < NIR_MAX_VEC_COMPONENTS)\n"
+        "         memset(instr->src[i].swizzle + count, count - 1, NIR_MAX_VEC_COMPONENTS - count);\n",
     ),
     # For speed: a hash of the module that nobody asks for.
     (

@@ -142,9 +142,21 @@ bool apple9_lower_access_sizes(nir_shader *shader);
 bool apple9_lower_atomics(nir_shader *shader);
 bool apple9_lower_memory(nir_shader *shader, const struct cortland_compute_lowering *lowering);
 bool apple9_lower_amul(nir_shader *shader);
-bool apple9_opt_cse(nir_shader *shader);
+/* What apple9_opt_values() has found, as bits. */
+#define APPLE9_COPIES 1u
+#define APPLE9_CONSTANTS 2u
+#define APPLE9_SUBEXPRESSIONS 4u
+/* Instructions by what they compute. To be zeroed before the first use; the slots are the caller's to free. */
+struct apple9_table {
+   nir_instr **slots;
+   uint32_t allocated, mask;
+};
+/* Looks for common subexpressions only with a table, in which nothing of an earlier call is left. */
+unsigned apple9_opt_values(nir_shader *shader, struct apple9_table *table);
 bool apple9_opt_dce(nir_shader *shader);
 bool apple9_opt_rotate(nir_shader *shader);
+bool apple9_opt_single_stores(nir_shader *shader);
+bool apple9_remove_locals(nir_shader *shader);
 bool apple9_hoist(nir_shader *shader);
 bool apple9_hoist_push_constants(nir_shader *shader);
 bool apple9_opt_index(nir_shader *shader);

@@ -11,6 +11,40 @@
 /* Passes that undo each other's work must not keep the process busy for ever. */
 #define MOST_ROUNDS 64
 
+/* Could nir_opt_deref() make it a simpler one? */
+static bool
+is_indirect_deref(const nir_deref_instr *deref)
+{
+   if (deref->deref_type == nir_deref_type_ptr_as_array)
+      return true;
+   if (deref->deref_type != nir_deref_type_cast)
+      return false;
+   if (deref->parent.ssa->parent_instr->type == nir_instr_type_deref)
+      return true;
+   /* The pointer to a buffer, which is a cast of what the descriptor gives. */
+   nir_foreach_use(use, &deref->def) {
+      const nir_instr *user = nir_src_parent_instr(use);
+      if (user->type != nir_instr_type_deref && user->type != nir_instr_type_intrinsic)
+         return true;
+   }
+   return false;
+}
+
+/* As nir_opt_deref(), which looks at a lot before it finds nothing. */
+static bool
+opt_deref(nir_shader *s)
+{
+   nir_foreach_function_impl(impl, s) {
+      nir_foreach_block(block, impl) {
+         nir_foreach_instr(instr, block) {
+            if (instr->type == nir_instr_type_deref && is_indirect_deref(nir_instr_as_deref(instr)))
+               return nir_opt_deref(s);
+         }
+      }
+   }
+   return false;
+}
+
 /* The passes of optimize(), as bits. */
 enum pass {
    VARS_TO_SSA = BITFIELD_BIT(0),
@@ -32,6 +66,7 @@ enum pass {
    IF = BITFIELD_BIT(16),
    LOOP = BITFIELD_BIT(17),
    LOOP_UNROLL = BITFIELD_BIT(18),
+   OPERATIONS = BITFIELD_BIT(19), /* Constant folding, of what is no arithmetic. */
 };
 
 /*
@@ -44,6 +79,7 @@ struct lowering {
    uint32_t pointless;
    /* There are neither loops nor local variables, for which algebra could find bounds and indices: it can wait. */
    bool plain;
+   struct apple9_table table;
 };
 
 /* Note whether a pass has changed the shader, after which every other may have work. */
@@ -60,6 +96,9 @@ changed(struct lowering *l, bool progress)
 /* The passes over variables. */
 #define VARIABLES (DEREF | COPY_PROP_VARS | DEAD_WRITE_VARS)
 
+/* Those that apple9_opt_values() is in one. */
+#define VALUES (COPY_PROP | CONSTANT_FOLDING | CSE)
+
 /*
  * The passes that a pass makes no work for, or none that is worth another look before a later stage has one anyway. A
  * run of all passes that finds nothing costs as much as one that does, so this is half of the time that lowering takes.
@@ -72,19 +111,20 @@ unaffected(enum pass pass)
    case ALU_TO_SCALAR:
    case PHIS_TO_SCALAR:
    case PACK:
+      return VARIABLES | CSE;
    case UNDEF:
       return VARIABLES;
    case COPY_PROP:
-      return COPY_PROP | scalars | REMOVE_PHIS;
+      return scalars | REMOVE_PHIS;
    case DCE:
-      return DCE | scalars | COPY_PROP | REMOVE_PHIS | CSE | ALGEBRAIC | CONSTANT_FOLDING | UNDEF | VARIABLES | LOOP;
+      return DCE | scalars | REMOVE_PHIS | VALUES | OPERATIONS | ALGEBRAIC | UNDEF | VARIABLES | LOOP;
    case CSE:
-      return CSE | scalars | COPY_PROP | DCE | ALGEBRAIC | CONSTANT_FOLDING | UNDEF | LOOP;
+      return scalars | DCE | ALGEBRAIC | OPERATIONS | UNDEF | LOOP;
    case ALGEBRAIC:
-      /* It does not look at what it has made itself. */
-      return scalars | VARIABLES | UNDEF;
+      return ALGEBRAIC | COPY_PROP | CONSTANT_FOLDING | scalars | VARIABLES | UNDEF;
    case CONSTANT_FOLDING:
-      return CONSTANT_FOLDING | scalars | UNDEF | COPY_PROP;
+   case OPERATIONS:
+      return CONSTANT_FOLDING | OPERATIONS | scalars | UNDEF | COPY_PROP;
    case IF:
       return VARIABLES | ALGEBRAIC;
    case LOOP:
@@ -107,6 +147,28 @@ settle(struct lowering *l, enum pass pass, bool progress)
    return progress;
 }
 
+/*
+ * Copies and constants, and common subexpressions where these are wanted: what one makes possible, the others find.
+ * Returns what was found, as apple9_opt_values() does.
+ */
+static unsigned
+values(struct lowering *l)
+{
+   const uint32_t done = l->settled | l->pointless;
+   if ((done & VALUES) == VALUES)
+      return 0;
+   const bool shares = !(done & CSE);
+   const unsigned found = apple9_opt_values(l->shader, shares ? &l->table : NULL);
+   if (found & APPLE9_COPIES)
+      l->settled &= unaffected(COPY_PROP);
+   if (found & APPLE9_CONSTANTS)
+      l->settled &= unaffected(CONSTANT_FOLDING);
+   if (found & APPLE9_SUBEXPRESSIONS)
+      l->settled &= unaffected(CSE);
+   l->settled |= shares ? VALUES : COPY_PROP | CONSTANT_FOLDING;
+   return found;
+}
+
 /* One of them, unless it has nothing to do. */
 #define SETTLE(l, number, pass, ...) \
    (!(((l)->settled | (l)->pointless) & (number)) && settle(l, number, pass((l)->shader, ##__VA_ARGS__)))
@@ -117,16 +179,8 @@ settle(struct lowering *l, enum pass pass, bool progress)
 static bool
 is_vector(const nir_alu_instr *alu)
 {
-   const nir_op_info *info = &nir_op_infos[alu->op];
-   if (nir_op_is_vec(alu->op)) /* What accesses take; nothing lowers it. */
-      return false;
-   if (alu->def.num_components > 1)
-      return true;
-   for (unsigned i = 0; i < info->num_inputs; i++) {
-      if (info->input_sizes[i] > 1)
-         return true;
-   }
-   return false;
+   /* Operations on vectors with one result have them as their first operand. What accesses take, nothing lowers. */
+   return alu->def.num_components > 1 ? !nir_op_is_vec(alu->op) : nir_op_infos[alu->op].input_sizes[0] > 1;
 }
 
 /*
@@ -185,6 +239,44 @@ note_access(struct accesses *a, const nir_intrinsic_instr *intrin)
    }
 }
 
+/* Is it one of those that nir_opt_constant_folding() knows? */
+static bool
+may_fold(const nir_intrinsic_instr *intrin)
+{
+   switch (intrin->intrinsic) {
+   case nir_intrinsic_load_deref:
+      return nir_deref_mode_is(nir_src_as_deref(intrin->src[0]), nir_var_mem_constant);
+   case nir_intrinsic_load_constant:
+   case nir_intrinsic_demote_if:
+   case nir_intrinsic_terminate_if:
+   case nir_intrinsic_ddx:
+   case nir_intrinsic_ddx_fine:
+   case nir_intrinsic_ddx_coarse:
+   case nir_intrinsic_ddy:
+   case nir_intrinsic_ddy_fine:
+   case nir_intrinsic_ddy_coarse:
+   case nir_intrinsic_vote_any:
+   case nir_intrinsic_vote_all:
+   case nir_intrinsic_vote_feq:
+   case nir_intrinsic_vote_ieq:
+   case nir_intrinsic_inverse_ballot:
+   case nir_intrinsic_as_uniform:
+   case nir_intrinsic_read_invocation:
+   case nir_intrinsic_read_first_invocation:
+   case nir_intrinsic_shuffle:
+   case nir_intrinsic_shuffle_xor:
+   case nir_intrinsic_shuffle_up:
+   case nir_intrinsic_shuffle_down:
+   case nir_intrinsic_quad_broadcast:
+   case nir_intrinsic_quad_swap_horizontal:
+   case nir_intrinsic_quad_swap_vertical:
+   case nir_intrinsic_quad_swap_diagonal:
+      return true;
+   default:
+      return false;
+   }
+}
+
 /* The passes that cannot find anything in this shader, for want of what they look for. */
 static uint32_t
 pointless(nir_shader *s)
@@ -192,15 +284,16 @@ pointless(nir_shader *s)
    uint32_t without_vectors = ALU_TO_SCALAR | PACK, without_phis = PHIS_TO_SCALAR | REMOVE_PHIS, without_undefs = UNDEF,
             without_locals = VARS_TO_SSA, without_derefs = VARIABLES,
             without_ifs = DEAD_CF | PEEPHOLE_SELECT | IF, without_loops = LOOP | LOOP_UNROLL,
-            without_repeats = 0;
+            without_operations = OPERATIONS, without_repeats = 0;
    unsigned count = 0;
    struct accesses accesses = { .count = 0 };
    nir_foreach_function_impl(impl, s) {
       nir_foreach_block(block, impl) {
-         if (nir_block_get_following_if(block))
+         const nir_cf_node *next = without_loops ? nir_cf_node_next(&block->cf_node) : NULL;
+         if (next)
             without_ifs = 0;
-         if (nir_block_get_following_loop(block))
-            without_ifs = without_loops = 0;
+         if (next && next->type == nir_cf_node_loop)
+            without_loops = 0;
          nir_foreach_instr(instr, block) {
             count++;
             switch (instr->type) {
@@ -221,6 +314,11 @@ pointless(nir_shader *s)
                break;
             case nir_instr_type_intrinsic:
                note_access(&accesses, nir_instr_as_intrinsic(instr));
+               if (may_fold(nir_instr_as_intrinsic(instr)))
+                  without_operations = 0;
+               break;
+            case nir_instr_type_tex:
+               without_operations = 0;
                break;
             default:
                break;
@@ -235,12 +333,12 @@ pointless(nir_shader *s)
    if (count > MOST_FOR_VARIABLES)
       without_repeats = COPY_PROP_VARS | DEAD_WRITE_VARS;
    return without_vectors | without_phis | without_undefs | without_locals | without_derefs | without_ifs |
-          without_loops | without_repeats;
+          without_loops | without_operations | without_repeats;
 }
 
 /*
- * Values. Completely: until nothing changes any more, which algebra needs to lower all that it lowers, as it does not
- * look at what it has made. Otherwise algebra and CSE run once, the rest until nothing changes.
+ * Values. Completely: until nothing changes any more, which algebra needs to lower all that it lowers. Otherwise algebra
+ * and CSE run once, the rest until nothing changes.
  */
 static void
 optimize_values(struct lowering *l, bool completely)
@@ -252,20 +350,22 @@ optimize_values(struct lowering *l, bool completely)
          l->pointless |= ALGEBRAIC | CSE;
       if (l->plain)
          l->pointless |= ALGEBRAIC;
+      SETTLE(l, VARS_TO_SSA, nir_lower_vars_to_ssa);
+      SETTLE(l, ALU_TO_SCALAR, nir_lower_alu_to_scalar, NULL, NULL);
+      SETTLE(l, PHIS_TO_SCALAR, nir_lower_phis_to_scalar, true);
+      SETTLE(l, PACK, nir_lower_pack);
+      values(l);
       progress = false;
-      progress |= SETTLE(l, VARS_TO_SSA, nir_lower_vars_to_ssa);
-      progress |= SETTLE(l, ALU_TO_SCALAR, nir_lower_alu_to_scalar, NULL, NULL);
-      progress |= SETTLE(l, PHIS_TO_SCALAR, nir_lower_phis_to_scalar, true);
-      progress |= SETTLE(l, PACK, nir_lower_pack);
-      progress |= SETTLE(l, COPY_PROP, nir_copy_prop);
       progress |= SETTLE(l, REMOVE_PHIS, nir_opt_remove_phis);
-      progress |= SETTLE(l, DCE, apple9_opt_dce);
+      SETTLE(l, DCE, apple9_opt_dce);
       progress |= SETTLE(l, DEAD_CF, nir_opt_dead_cf);
-      progress |= SETTLE(l, CSE, apple9_opt_cse);
       progress |= SETTLE(l, PEEPHOLE_SELECT, nir_opt_peephole_select, 8, false, true);
       progress |= SETTLE(l, UNDEF, nir_opt_undef);
-      progress |= SETTLE(l, CONSTANT_FOLDING, nir_opt_constant_folding);
-      progress |= SETTLE(l, ALGEBRAIC, nir_opt_algebraic);
+      progress |= SETTLE(l, OPERATIONS, nir_opt_constant_folding);
+      if (SETTLE(l, ALGEBRAIC, nir_opt_algebraic)) {
+         SETTLE(l, DCE, apple9_opt_dce);
+         progress |= completely;
+      }
    }
 }
 
@@ -277,7 +377,7 @@ optimize(struct lowering *l)
    for (unsigned round = 0; progress && round < MOST_ROUNDS; round++) {
       optimize_values(l, false);
       progress = false;
-      progress |= SETTLE(l, DEREF, nir_opt_deref);
+      progress |= SETTLE(l, DEREF, opt_deref);
       progress |= SETTLE(l, COPY_PROP_VARS, nir_opt_copy_prop_vars);
       progress |= SETTLE(l, DEAD_WRITE_VARS, nir_opt_dead_write_vars);
       progress |= SETTLE(l, IF, nir_opt_if, nir_opt_if_optimize_phi_true_false);
@@ -322,13 +422,38 @@ check_inlined_size(nir_shader *s)
    _mesa_hash_table_u64_destroy(sizes);
 }
 
-/* The return at the end of a function, for which nir_lower_returns() would repair all values. */
-static void
-remove_last_return(nir_function_impl *impl)
+/* The return at the end of a block, if there is one. */
+static nir_instr *
+last_return(nir_block *block)
 {
-   nir_instr *last = nir_block_last_instr(nir_impl_last_block(impl));
-   if (last && last->type == nir_instr_type_jump && nir_instr_as_jump(last)->type == nir_jump_return)
+   nir_instr *last = nir_block_last_instr(block);
+   bool is_return = last && last->type == nir_instr_type_jump && nir_instr_as_jump(last)->type == nir_jump_return;
+   return is_return ? last : NULL;
+}
+
+/* Is there more than the entry point? */
+static bool
+has_functions(nir_shader *s)
+{
+   nir_foreach_function_impl(impl, s) {
+      if (!impl->function->is_entrypoint)
+         return true;
+   }
+   return false;
+}
+
+/* Takes away the one at the end of a function, for which nir_lower_returns() would repair all values. Are there more? */
+static bool
+has_returns(nir_function_impl *impl)
+{
+   nir_instr *last = last_return(nir_impl_last_block(impl));
+   if (last)
       nir_instr_remove(last);
+   nir_foreach_block(block, impl) {
+      if (last_return(block))
+         return true;
+   }
+   return false;
 }
 
 /* One function, its variables initialised, nothing but break and continue as jumps. */
@@ -336,13 +461,17 @@ static void
 inline_everything(struct lowering *l)
 {
    PASS(l, nir_lower_variable_initializers, nir_var_function_temp);
+   bool returns = false;
    nir_foreach_function_impl(impl, l->shader)
-      remove_last_return(impl);
-   PASS(l, nir_lower_returns);
-   check_inlined_size(l->shader);
-   PASS(l, nir_inline_functions);
-   SETTLE(l, COPY_PROP, nir_copy_prop);
-   SETTLE(l, DEREF, nir_opt_deref);
+      returns |= has_returns(impl);
+   if (returns)
+      PASS(l, nir_lower_returns);
+   if (has_functions(l->shader)) {
+      check_inlined_size(l->shader);
+      PASS(l, nir_inline_functions);
+      SETTLE(l, COPY_PROP, nir_copy_prop);
+   }
+   SETTLE(l, DEREF, opt_deref);
    nir_remove_non_entrypoints(l->shader); /* Which changes nothing that is left. */
    PASS(l, nir_lower_variable_initializers, nir_var_shader_temp | nir_var_shader_out);
    SETTLE(l, DEAD_CF, nir_opt_dead_cf);
@@ -351,7 +480,7 @@ inline_everything(struct lowering *l)
 
 /* What most shaders have nothing of, seen once: passes for it would walk them in vain. */
 struct contents {
-   bool copies, globals, frexp, sines, flrp, division, barriers, push_constants, pointers, atomics, textures, images;
+   bool copies, globals, shared, frexp, sines, flrp, division, barriers, push_constants, pointers, atomics, textures, images;
 };
 
 static void
@@ -418,6 +547,8 @@ look(nir_shader *s)
    struct contents c = { 0 };
    nir_foreach_variable_with_modes(variable, s, nir_var_shader_temp)
       c.globals = true;
+   nir_foreach_variable_with_modes(variable, s, nir_var_mem_shared)
+      c.shared = true;
    nir_foreach_block(block, nir_shader_get_entrypoint(s)) {
       nir_foreach_instr(instr, block) {
          if (instr->type == nir_instr_type_alu) {
@@ -462,13 +593,17 @@ split_variables(struct lowering *l, const struct contents *c)
       PASS(l, nir_split_var_copies);
       PASS(l, nir_lower_var_copies);
    }
-   SETTLE(l, DEREF, nir_opt_deref);
+   SETTLE(l, DEREF, opt_deref);
    if (has_locals(l->shader)) {
       PASS(l, nir_split_struct_vars, nir_var_function_temp);
       PASS(l, nir_split_array_vars, nir_var_function_temp);
-      SETTLE(l, VARS_TO_SSA, nir_lower_vars_to_ssa);
+      PASS(l, apple9_opt_single_stores);
+      PASS(l, apple9_remove_locals);
    }
-   PASS(l, nir_remove_dead_variables, nir_var_function_temp | nir_var_shader_temp | nir_var_mem_shared, NULL);
+   if (has_locals(l->shader) && SETTLE(l, VARS_TO_SSA, nir_lower_vars_to_ssa))
+      PASS(l, apple9_remove_locals);
+   if (c->globals || c->shared)
+      PASS(l, nir_remove_dead_variables, nir_var_shader_temp | nir_var_mem_shared, NULL);
 }
 
 static void
@@ -549,17 +684,16 @@ lower_arithmetic(struct lowering *l, const struct contents *c)
       progress = PASS(l, apple9_lower_int64);
       progress |= PASS(l, apple9_lower_bit_sizes);
    }
+   /* What it makes it looks at itself, but not at what others make of that. */
    progress = true;
    for (unsigned round = 0; progress && round < MOST_ROUNDS; round++) {
-      progress = PASS(l, nir_opt_algebraic_late);
-      if (progress) {
+      progress = false;
+      if (PASS(l, nir_opt_algebraic_late)) {
          SETTLE(l, ALU_TO_SCALAR, nir_lower_alu_to_scalar, NULL, NULL);
-         SETTLE(l, CONSTANT_FOLDING, nir_opt_constant_folding);
-         PASS(l, apple9_lower_int64);
-         PASS(l, apple9_lower_bit_sizes);
-         SETTLE(l, COPY_PROP, nir_copy_prop);
+         progress |= PASS(l, apple9_lower_int64);
+         progress |= PASS(l, apple9_lower_bit_sizes);
+         progress |= (values(l) & APPLE9_CONSTANTS) != 0;
          SETTLE(l, DCE, apple9_opt_dce);
-         SETTLE(l, CSE, apple9_opt_cse);
       }
    }
 }
@@ -569,7 +703,7 @@ static void
 lower_stage(struct lowering *l, const struct cortland_compute_lowering *lowering)
 {
    PASS(l, apple9_lower_io);
-   SETTLE(l, CONSTANT_FOLDING, nir_opt_constant_folding);
+   values(l);
    if (l->shader->info.stage == MESA_SHADER_VERTEX)
       PASS(l, apple9_lower_vertex, lowering);
    else
@@ -606,7 +740,10 @@ lower(nir_shader *s, const struct cortland_compute_lowering *lowering, gl_shader
    PASS(l, nir_lower_compute_system_values, &sysvals);
    PASS(l, apple9_lower_sysvals, lowering);
    l->plain = !has_locals(s) && !has_loops(s);
-   optimize(l);
+   values(l);
+   SETTLE(l, DCE, apple9_opt_dce);
+   if (!l->plain || (~pointless(s) & (COPY_PROP_VARS | DEAD_WRITE_VARS)))
+      optimize(l);
    l->plain = false;
    PASS(l, apple9_opt_rotate);
 
@@ -630,14 +767,19 @@ lower(nir_shader *s, const struct cortland_compute_lowering *lowering, gl_shader
       PASS(l, nir_lower_explicit_io, nir_var_mem_push_const, nir_address_format_32bit_offset);
    if (c->pointers)
       PASS(l, nir_lower_explicit_io, nir_var_mem_global, nir_address_format_64bit_global);
-   PASS(l, apple9_lower_workgroup_memory);
+   bool asks = is_vertex || is_fragment;
+   asks |= PASS(l, apple9_lower_workgroup_memory);
    contents.division |= s->info.task_payload_size != 0;
    PASS(l, apple9_lower_inline_uniforms, lowering);
    lower_private_memory(l);
-   PASS(l, apple9_lower_subgroups);
-   PASS(l, nir_lower_compute_system_values, &sysvals);
-   PASS(l, apple9_lower_sysvals, lowering);
+   asks |= PASS(l, apple9_lower_subgroups);
+   if (asks) { /* For an invocation's place. */
+      PASS(l, nir_lower_compute_system_values, &sysvals);
+      PASS(l, apple9_lower_sysvals, lowering);
+   }
+   l->plain = !has_locals(s) && !has_loops(s);
    optimize(l);
+   l->plain = false;
 
    const nir_opt_access_options access = { .is_vulkan = true };
    PASS(l, nir_opt_access, &access);
@@ -658,19 +800,18 @@ lower(nir_shader *s, const struct cortland_compute_lowering *lowering, gl_shader
    PASS(l, apple9_lower_alu);
    SETTLE(l, ALU_TO_SCALAR, nir_lower_alu_to_scalar, NULL, NULL);
    PASS(l, nir_lower_load_const_to_scalar);
-   SETTLE(l, CONSTANT_FOLDING, nir_opt_constant_folding);
-   SETTLE(l, COPY_PROP, nir_copy_prop);
+   values(l);
    SETTLE(l, DCE, apple9_opt_dce);
-   SETTLE(l, CSE, apple9_opt_cse);
    PASS(l, nir_opt_rematerialize_compares);
    PASS(l, nir_opt_sink, nir_move_const_undef | nir_move_comparisons | nir_move_copies);
    PASS(l, nir_opt_move, nir_move_const_undef | nir_move_comparisons);
    SETTLE(l, DCE, apple9_opt_dce);
-   PASS(l, nir_remove_dead_variables, nir_var_all, NULL);
-   nir_index_ssa_defs(nir_shader_get_entrypoint(s));
+   if (c->shared) /* What workgroup memory that takes atomics is called once it has moved to device memory. */
+      PASS(l, nir_remove_dead_variables, nir_var_mem_task_payload, NULL);
    if (is_fragment)
       apple9_note_tile(s);
    apple9_check(s);
+   ralloc_free(l->table.slots);
 }
 
 struct lower_call {

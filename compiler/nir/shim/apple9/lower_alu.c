@@ -220,6 +220,8 @@ is_narrow(unsigned bits)
 static bool
 is_narrow_arithmetic(const nir_alu_instr *alu)
 {
+   if (!is_narrow(alu->def.bit_size) && !is_narrow(nir_src_bit_size(alu->src[0].src)))
+      return false;
    switch (alu->op) {
    case nir_op_mov:
    case nir_op_bcsel:
@@ -240,8 +242,6 @@ is_narrow_arithmetic(const nir_alu_instr *alu)
       break;
    }
    const nir_op_info *info = &nir_op_infos[alu->op];
-   if (!is_narrow(alu->def.bit_size) && !is_narrow(nir_src_bit_size(alu->src[0].src)))
-      return false;
    if (nir_op_is_vec(alu->op) || info->is_conversion)
       return false;
    bool integers = nir_alu_type_get_base_type(info->output_type) != nir_type_float;

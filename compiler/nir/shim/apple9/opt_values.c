@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Common subexpressions and dead code, as NIR's own passes find them, in a fraction of the time: both are run after
- * almost everything else.
+ * Copies, arithmetic on constants and common subexpressions in one walk, and dead code in another, as NIR's own passes
+ * find them. They are run after almost everything else, and most of their runs find little: what a walk takes is to
+ * bring each instruction into the cache.
  */
 #include "apple9.h"
 
 #include "compiler/nir/nir_builder.h"
 #include "util/ralloc.h"
+
+#include "../copies.h"
+#include "../fold.h"
 
 static uint32_t
 mix(uint32_t hash, uint32_t value)
@@ -72,7 +76,7 @@ hash_intrinsic(const nir_intrinsic_instr *intrin)
    return hash;
 }
 
-/* Equal for instructions that nir_instrs_equal() takes for equal. */
+/* Equal for instructions that are_equal() takes for equal. */
 static uint32_t
 hash_of(nir_instr *instr)
 {
@@ -135,6 +139,36 @@ may_be_shared(nir_instr *instr)
    }
 }
 
+static bool
+are_operands_equal(const nir_alu_instr *a, const nir_alu_instr *b, unsigned of_a, unsigned of_b)
+{
+   if (a->src[of_a].src.ssa != b->src[of_b].src.ssa)
+      return false;
+   return memcmp(a->src[of_a].swizzle, b->src[of_b].swizzle, nir_ssa_alu_instr_src_components(a, of_a)) == 0;
+}
+
+/* As nir_instrs_equal(), for what most instructions are. */
+static bool
+are_equal(const nir_instr *a, const nir_instr *b)
+{
+   if (a->type != nir_instr_type_alu || b->type != nir_instr_type_alu)
+      return nir_instrs_equal(a, b);
+   const nir_alu_instr *x = nir_instr_as_alu(a), *y = nir_instr_as_alu(b);
+   if (x->op != y->op || x->def.bit_size != y->def.bit_size || x->def.num_components != y->def.num_components ||
+       x->no_signed_wrap != y->no_signed_wrap || x->no_unsigned_wrap != y->no_unsigned_wrap)
+      return false;
+   const nir_op_info *info = &nir_op_infos[x->op];
+   const bool commutes = info->algebraic_properties & NIR_OP_IS_2SRC_COMMUTATIVE;
+   unsigned i = 0;
+   if (commutes && are_operands_equal(x, y, 0, 1) && are_operands_equal(x, y, 1, 0))
+      i = 2;
+   for (; i < info->num_inputs; i++) {
+      if (!are_operands_equal(x, y, i, i))
+         return false;
+   }
+   return true;
+}
+
 /* Is the earlier one executed wherever the later one is? */
 static bool
 covers(nir_function_impl *impl, const nir_instr *earlier, const nir_instr *later)
@@ -159,37 +193,148 @@ replace(nir_instr *instr, nir_instr *by)
    nir_instr_remove(instr);
 }
 
-bool
-apple9_opt_cse(nir_shader *s)
+/* Empty, and large enough for all instructions: with open addressing, and never more than half full. */
+static void
+table_clear(struct apple9_table *t, nir_function_impl *impl)
 {
-   nir_function_impl *impl = nir_shader_get_entrypoint(s);
    unsigned count = 0;
    nir_foreach_block(block, impl)
       count += exec_list_length(&block->instr_list);
-   uint32_t mask = util_next_power_of_two(MAX2(2 * count, 16)) - 1;
-   /* Open addressing; never more than half full. Each instruction holds a part of its hash. */
-   nir_instr **table = rzalloc_array(NULL, nir_instr *, (size_t)mask + 1);
+   const uint32_t size = util_next_power_of_two(MAX2(2 * count, 16));
+   if (size > t->allocated) {
+      ralloc_free(t->slots);
+      t->slots = ralloc_array(NULL, nir_instr *, size);
+      t->allocated = size;
+   }
+   memset(t->slots, 0, size * sizeof(*t->slots));
+   t->mask = size - 1;
+}
+
+/* Replace an instruction by an equal one before it, or let those after it find it. */
+static bool
+share(struct apple9_table *t, nir_function_impl *impl, nir_instr *instr)
+{
+   uint32_t hash = hash_of(instr);
+   uint32_t at = (hash ^ hash >> 16) & t->mask;
+   instr->pass_flags = hash >> 24;
+   while (t->slots[at] &&
+          (t->slots[at]->pass_flags != instr->pass_flags || !are_equal(t->slots[at], instr)))
+      at = (at + 1) & t->mask;
+   if (t->slots[at] && covers(impl, t->slots[at], instr)) {
+      replace(instr, t->slots[at]);
+      return true;
+   }
+   t->slots[at] = instr;
+   return false;
+}
+
+/* Does it give all components of one value as they are? */
+static bool
+is_whole(const nir_alu_instr *copy)
+{
+   const nir_def *def = copy->src[0].src.ssa;
+   if (def->num_components != copy->def.num_components)
+      return false;
+   for (unsigned i = 0; i < def->num_components; i++) {
+      const nir_alu_src *src = copy->op == nir_op_mov ? &copy->src[0] : &copy->src[i];
+      if (src->src.ssa != def || src->swizzle[copy->op == nir_op_mov ? i : 0] != i)
+         return false;
+   }
+   return true;
+}
+
+/* A copy of components that a vector was made of becomes a vector of those. */
+static void
+gather(nir_alu_instr *mov, const nir_alu_instr *vec)
+{
+   nir_builder b = nir_builder_at(nir_after_instr(&mov->instr));
+   nir_alu_instr *gathered = nir_alu_instr_create(b.shader, nir_op_vec(mov->def.num_components));
+   for (unsigned i = 0; i < mov->def.num_components; i++)
+      gathered->src[i] = vec->src[mov->src[0].swizzle[i]];
+   nir_def_rewrite_uses(&mov->def, nir_builder_alu_instr_finish_and_insert(&b, gathered));
+}
+
+/* Let an operand of arithmetic that is a vector be what this was made of. */
+static bool
+take_apart(nir_alu_src *src, const nir_alu_instr *vec)
+{
+   nir_alu_instr *user = nir_instr_as_alu(nir_src_parent_instr(&src->src));
+   const unsigned count = nir_ssa_alu_instr_src_components(user, src - user->src);
+   nir_def *def = vec->src[src->swizzle[0]].src.ssa;
+   for (unsigned i = 1; i < count; i++) {
+      if (vec->src[src->swizzle[i]].src.ssa == def)
+         continue;
+      if (user->op != nir_op_mov)
+         return false;
+      gather(user, vec);
+      return true;
+   }
+   for (unsigned i = 0; i < count; i++)
+      src->swizzle[i] = vec->src[src->swizzle[i]].swizzle[0];
+   nir_src_rewrite(&src->src, def);
+   return true;
+}
+
+/* Let the users of a copy use what was copied. */
+static bool
+propagate(nir_alu_instr *copy)
+{
+   const bool whole = is_whole(copy);
    bool progress = false;
-   nir_foreach_block(block, impl) {
-      nir_foreach_instr_safe(instr, block) {
-         if (!may_be_shared(instr))
-            continue;
-         uint32_t hash = hash_of(instr);
-         uint32_t at = (hash ^ hash >> 16) & mask;
-         instr->pass_flags = hash >> 24;
-         while (table[at] && (table[at]->pass_flags != instr->pass_flags || !nir_instrs_equal(table[at], instr)))
-            at = (at + 1) & mask;
-         if (table[at] && covers(impl, table[at], instr)) {
-            replace(instr, table[at]);
-            progress = true;
-         } else {
-            table[at] = instr;
-         }
+   nir_foreach_use_including_if_safe(src, &copy->def) {
+      if (!nir_src_is_if(src) && nir_src_parent_instr(src)->type == nir_instr_type_alu) {
+         nir_alu_src *operand = container_of(src, nir_alu_src, src);
+         if (copy->op == nir_op_mov)
+            copy_to_operand(operand, &copy->src[0]);
+         progress |= copy->op == nir_op_mov || take_apart(operand, copy);
+      } else if (whole) {
+         nir_src_rewrite(src, copy->src[0].src.ssa);
+         progress = true;
       }
    }
-   ralloc_free(table);
-   nir_metadata_preserve(impl, progress ? nir_metadata_control_flow : nir_metadata_all);
    return progress;
+}
+
+/* Arithmetic on constants becomes a constant, which is returned. */
+static nir_instr *
+fold(nir_alu_instr *alu)
+{
+   nir_builder b = nir_builder_at(nir_before_instr(&alu->instr));
+   nir_def *constant = fold_alu(&b, alu);
+   nir_def_replace(&alu->def, constant);
+   nir_instr_free(&alu->instr);
+   return constant->parent_instr;
+}
+
+unsigned
+apple9_opt_values(nir_shader *s, struct apple9_table *table)
+{
+   nir_function_impl *impl = nir_shader_get_entrypoint(s);
+   if (table)
+      table_clear(table, impl);
+   unsigned found = 0;
+   nir_foreach_block(block, impl) {
+      nir_foreach_instr_safe(instr, block) {
+         if (instr->type == nir_instr_type_alu) {
+            nir_alu_instr *alu = nir_instr_as_alu(instr);
+            if (nir_op_is_vec_or_mov(alu->op) && propagate(alu))
+               found |= APPLE9_COPIES;
+            if (nir_def_is_unused(&alu->def)) {
+               nir_instr_remove(instr);
+               nir_instr_free(instr);
+               continue;
+            }
+            if (can_fold_alu(alu)) {
+               instr = fold(alu);
+               found |= APPLE9_CONSTANTS;
+            }
+         }
+         if (table && may_be_shared(instr) && share(table, impl, instr))
+            found |= APPLE9_SUBEXPRESSIONS;
+      }
+   }
+   nir_metadata_preserve(impl, found ? nir_metadata_control_flow : nir_metadata_all);
+   return found;
 }
 
 /* Does it do nothing but give its value, which nobody wants? */
