@@ -8,7 +8,7 @@ use agx_compiler::binary::{ShaderBinary, Statistics};
 use agx_compiler::{CompileKey, Listing};
 use agx_isa::{Decoder, Mode};
 use ash::vk;
-use mesa_nir::{CompilerOptions, SpirvOptions, spirv_to_nir};
+use mesa_nir::{CompilerOptions, SpirvOptions, Validation, spirv_to_nir};
 
 use super::source::{Lowering, Source};
 use crate::debug::{self, Flags};
@@ -16,8 +16,19 @@ use crate::error::VkResult;
 
 static OPTIONS: LazyLock<Arc<CompilerOptions>> =
     LazyLock::new(|| Arc::new(CompilerOptions::apple9()));
-static COMPUTE: LazyLock<SpirvOptions> = LazyLock::new(SpirvOptions::apple9_compute);
-static GRAPHICS: LazyLock<SpirvOptions> = LazyLock::new(SpirvOptions::apple9_graphics);
+static COMPUTE: LazyLock<SpirvOptions> = LazyLock::new(|| trusting(SpirvOptions::apple9_compute()));
+static GRAPHICS: LazyLock<SpirvOptions> =
+    LazyLock::new(|| trusting(SpirvOptions::apple9_graphics()));
+
+/// Without the SPIR-V validator, which takes as long as the compiler, unless it is asked for.
+fn trusting(mut options: SpirvOptions) -> SpirvOptions {
+    if !debug::has(Flags::VALIDATE) {
+        // SAFETY: it is on the application that its modules are valid
+        // (VUID-VkShaderModuleCreateInfo-pCode-08736 and those after it).
+        options.validation = unsafe { Validation::nir_only() };
+    }
+    options
+}
 
 /// Whether `CORTLAND_DEBUG` asks for something that only a compilation gives.
 pub(super) fn is_wanted_anew() -> bool {

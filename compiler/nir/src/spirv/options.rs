@@ -104,7 +104,8 @@ pub enum UnsupportedCapability {
 /// Whether a module goes through the SPIR-V validator, and its NIR through NIR's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Validation {
-    pub(crate) skipped: bool,
+    pub(crate) spirv: bool,
+    pub(crate) nir: bool,
 }
 
 impl Validation {
@@ -112,7 +113,24 @@ impl Validation {
     /// of it too.
     #[must_use]
     pub const fn once() -> Self {
-        Self { skipped: false }
+        Self {
+            spirv: true,
+            nir: true,
+        }
+    }
+
+    /// Only NIR's own validator looks at what comes of it, which takes a fiftieth of a compilation's time. The SPIR-V
+    /// validator takes as long as all the rest.
+    ///
+    /// # Safety
+    ///
+    /// As of [`Validation::skip`].
+    #[must_use]
+    pub const unsafe fn nir_only() -> Self {
+        Self {
+            spirv: false,
+            nir: true,
+        }
     }
 
     /// Not at all.
@@ -121,10 +139,14 @@ impl Validation {
     ///
     /// Mesa trusts its input. Whoever translates with this value, or a copy of it, must know that the module is valid
     /// SPIR-V for Vulkan 1.3 and for the specialisation that it is given, by having had it validated
-    /// ([`crate::validate_spirv`]) or by having made it: an invalid one may read and write any memory of the process.
+    /// ([`crate::validate_spirv`]), by having made it, or because whoever gave it has to see to that: an invalid one may
+    /// read and write any memory of the process.
     #[must_use]
     pub const unsafe fn skip() -> Self {
-        Self { skipped: true }
+        Self {
+            spirv: false,
+            nir: false,
+        }
     }
 }
 

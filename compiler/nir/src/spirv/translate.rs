@@ -38,7 +38,7 @@ pub fn spirv_to_nir(
     let mut warnings = check_capabilities(&module, options)?;
     let cost = limits::check(&module, specialization)?;
     stack::run(cost.deep, || {
-        if !options.validation.skipped {
+        if options.validation.spirv {
             validate_spirv(words, options.block_layout)?;
         }
         let (shader, log) = translate(
@@ -53,10 +53,9 @@ pub fn spirv_to_nir(
         warnings.extend(log);
         let shader = shader.with_warnings(warnings);
         // What only Mesa's own checks in debug builds would find must not reach its passes.
-        if options.validation.skipped {
-            Ok(shader)
-        } else {
-            shader.validate()
+        match options.validation.nir {
+            true => shader.validate(),
+            false => Ok(shader),
         }
     })?
 }
@@ -107,7 +106,7 @@ fn translate(
     let (shader, failure) = guarded::call(|failure| {
         // SAFETY: every pointer is to a live object that outlasts the call, with its length where it has one; the
         // compiler options live as long as the shader, which holds them and is no one else's. Mesa finds only what
-        // Module::parse, the limits and the validator (or the caller, by Validation::skip()) have let through.
+        // Module::parse, the limits and the validator (or the caller, by Validation's unsafe functions) have let through.
         unsafe {
             Owned::new(ffi::cortland_spirv_to_nir(
                 module.words.as_ptr(),
