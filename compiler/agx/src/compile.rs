@@ -232,6 +232,7 @@ fn assign_registers(
     };
     let mut whole = Some(whole.map(|allocated| allocated.function));
     let mut limits = SPILL_LIMITS.into_iter().peekable();
+    let mut last = None;
     while let Some(limit) = limits.next() {
         let done = if pressure > limit {
             let mut attempt = function.clone();
@@ -247,16 +248,24 @@ fn assign_registers(
         };
         match done {
             Ok(function) => return Ok(function),
-            Err(regalloc::Failure::Room(_)) if limits.peek().is_some() => {}
-            Err(failure) => {
-                return Err(Error::Internal {
-                    pass: "register allocation",
-                    what: failure.to_string(),
-                });
+            Err(failure @ regalloc::Failure::Room(_)) if limits.peek().is_some() => {
+                last = Some(failure);
             }
+            Err(failure) => return Err(no_registers(&failure)),
         }
     }
-    Err(Error::Limit("no limit for spilling is left".into()))
+    // There is a limit, so that something was tried.
+    Err(last.map_or_else(
+        || Error::Limit("no limit for spilling is left".into()),
+        |failure| no_registers(&failure),
+    ))
+}
+
+fn no_registers(failure: &regalloc::Failure) -> Error {
+    Error::Internal {
+        pass: "register allocation",
+        what: failure.to_string(),
+    }
 }
 
 /// Keeps the text of what registers are allocated for.

@@ -319,6 +319,7 @@ finish(struct export_call *c, const struct writer *w)
    memcpy(words, w->words, count * sizeof(*words));
    c->words = words;
    c->num_words = count;
+   guard_own(NULL); /* From here on it is freed here. */
    ralloc_free(c->shader);
 }
 

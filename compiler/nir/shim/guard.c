@@ -124,7 +124,7 @@ keep(struct guard *guard, struct block *block)
       return false;
    block->next = guard->kept.lists[list];
    guard->kept.lists[list] = block;
-   guard->kept.bytes += list * KEPT_STEP;
+   guard->kept.bytes += MAX2(list, 1) * KEPT_STEP;
    return true;
 }
 

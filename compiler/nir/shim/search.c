@@ -21,9 +21,10 @@
 #include "fold.h"
 
 /*
- * Rules are not to undo each other for ever: after so many replacements for each instruction that was there, what they
- * make is left to another run.
+ * Rules are not to undo each other for ever: after so many replacements, and as many more for each instruction that was
+ * there, what they make is not looked at again.
  */
+#define FEW_REPLACEMENTS 1024
 #define MOST_REPLACEMENTS 16
 
 /* Commutative expressions of a rule that are tried in both directions, as in Mesa: all combinations of them are. */
@@ -638,7 +639,8 @@ nir_algebraic_impl(nir_function_impl *impl, const bool *conditions, const nir_al
           impl->ssa_alloc * sizeof(uint16_t));
    s->ranges = _mesa_pointer_hash_table_create(memory);
    begin(s, impl);
-   s->replacements_left = MOST_REPLACEMENTS * util_dynarray_num_elements(&s->work.items, nir_instr *);
+   s->replacements_left =
+      FEW_REPLACEMENTS + MOST_REPLACEMENTS * util_dynarray_num_elements(&s->work.items, nir_instr *);
 
    struct exec_list dead;
    exec_list_make_empty(&dead);

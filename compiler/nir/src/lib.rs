@@ -5,8 +5,8 @@
 //! validated, cloned and serialised. This is the only crate that knows Mesa's C.
 //!
 //! A driver runs inside other people's programs, so nothing that comes in may end the process: a module is checked by
-//! the SPIR-V validator and by this crate's own limits before Mesa sees it, and what Mesa asserts comes back as an
-//! [`Error`].
+//! the SPIR-V validator, unless the caller vouches for it ([`Validation`]), and by this crate's own limits before Mesa
+//! sees it, and what Mesa asserts comes back as an [`Error`].
 
 mod allocator;
 mod apple9;

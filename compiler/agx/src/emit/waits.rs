@@ -278,7 +278,7 @@ impl Emitter<'_> {
         encode(instr, &ctx, self.code, &mut facts)?;
         let holds = self.code[end..]
             .first()
-            .is_some_and(|machine| machine.proven_waits() == ctx.waits);
+            .is_some_and(|machine| ctx.waits.without(machine.proven_waits()).is_empty());
         if holds {
             (self.context, last.in_context) = (ctx, true);
             self.code.drain(start..end);

@@ -142,6 +142,9 @@ bool apple9_lower_access_sizes(nir_shader *shader);
 bool apple9_lower_atomics(nir_shader *shader);
 bool apple9_lower_memory(nir_shader *shader, const struct cortland_compute_lowering *lowering);
 bool apple9_lower_amul(nir_shader *shader);
+/* Of two instructions in the order of the blocks: is the earlier one executed wherever the later one is? */
+bool apple9_covers(nir_function_impl *impl, const nir_instr *earlier, const nir_instr *later);
+
 /* What apple9_opt_values() has found, as bits. */
 #define APPLE9_COPIES 1u
 #define APPLE9_CONSTANTS 2u

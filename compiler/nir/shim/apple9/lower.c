@@ -337,8 +337,8 @@ pointless(nir_shader *s)
 }
 
 /*
- * Values. Completely: until nothing changes any more, which algebra needs to lower all that it lowers. Otherwise algebra
- * and CSE run once, the rest until nothing changes.
+ * Values, again where control flow or phis have changed. Completely: with algebra and CSE in each round, and another
+ * round for what algebra has made; otherwise these run once.
  */
 static void
 optimize_values(struct lowering *l, bool completely)
@@ -602,6 +602,8 @@ split_variables(struct lowering *l, const struct contents *c)
    }
    if (has_locals(l->shader) && SETTLE(l, VARS_TO_SSA, nir_lower_vars_to_ssa))
       PASS(l, apple9_remove_locals);
+   /* Pointers that were kept in variables. */
+   SETTLE(l, DEREF, opt_deref);
    if (c->globals || c->shared)
       PASS(l, nir_remove_dead_variables, nir_var_shader_temp | nir_var_mem_shared, NULL);
 }
@@ -742,7 +744,9 @@ lower(nir_shader *s, const struct cortland_compute_lowering *lowering, gl_shader
    l->plain = !has_locals(s) && !has_loops(s);
    values(l);
    SETTLE(l, DCE, apple9_opt_dce);
-   if (!l->plain || (~pointless(s) & (COPY_PROP_VARS | DEAD_WRITE_VARS)))
+   /* What is behind conditions that have become constants must not reach passes that count what there is. */
+   bool pruned = SETTLE(l, DEAD_CF, nir_opt_dead_cf);
+   if (pruned || !l->plain || (~pointless(s) & (COPY_PROP_VARS | DEAD_WRITE_VARS)))
       optimize(l);
    l->plain = false;
    PASS(l, apple9_opt_rotate);

@@ -47,15 +47,6 @@ note_uses(struct variable *v, const nir_deref_instr *deref)
    }
 }
 
-static bool
-dominates(nir_function_impl *impl, const nir_instr *earlier, const nir_instr *later)
-{
-   if (earlier->block == later->block)
-      return true;
-   nir_metadata_require(impl, nir_metadata_dominance);
-   return nir_block_dominates(earlier->block, later->block);
-}
-
 /* A store or load of one of them, in the order of the blocks. */
 static bool
 visit(nir_function_impl *impl, struct variable *v, nir_intrinsic_instr *intrin)
@@ -64,7 +55,7 @@ visit(nir_function_impl *impl, struct variable *v, nir_intrinsic_instr *intrin)
       v->store = intrin;
       return false;
    }
-   if (!v->store || !dominates(impl, &v->store->instr, &intrin->instr))
+   if (!v->store || !apple9_covers(impl, &v->store->instr, &intrin->instr))
       return false;
    nir_def_replace(&intrin->def, v->store->src[1].ssa);
    v->loads--;

@@ -169,9 +169,8 @@ are_equal(const nir_instr *a, const nir_instr *b)
    return true;
 }
 
-/* Is the earlier one executed wherever the later one is? */
-static bool
-covers(nir_function_impl *impl, const nir_instr *earlier, const nir_instr *later)
+bool
+apple9_covers(nir_function_impl *impl, const nir_instr *earlier, const nir_instr *later)
 {
    if (earlier->block == later->block)
       return true;
@@ -220,7 +219,7 @@ share(struct apple9_table *t, nir_function_impl *impl, nir_instr *instr)
    while (t->slots[at] &&
           (t->slots[at]->pass_flags != instr->pass_flags || !are_equal(t->slots[at], instr)))
       at = (at + 1) & t->mask;
-   if (t->slots[at] && covers(impl, t->slots[at], instr)) {
+   if (t->slots[at] && apple9_covers(impl, t->slots[at], instr)) {
       replace(instr, t->slots[at]);
       return true;
    }
@@ -313,6 +312,7 @@ apple9_opt_values(nir_shader *s, struct apple9_table *table)
    if (table)
       table_clear(table, impl);
    unsigned found = 0;
+   bool removed = false;
    nir_foreach_block(block, impl) {
       nir_foreach_instr_safe(instr, block) {
          if (instr->type == nir_instr_type_alu) {
@@ -322,6 +322,7 @@ apple9_opt_values(nir_shader *s, struct apple9_table *table)
             if (nir_def_is_unused(&alu->def)) {
                nir_instr_remove(instr);
                nir_instr_free(instr);
+               removed = true;
                continue;
             }
             if (can_fold_alu(alu)) {
@@ -333,7 +334,7 @@ apple9_opt_values(nir_shader *s, struct apple9_table *table)
             found |= APPLE9_SUBEXPRESSIONS;
       }
    }
-   nir_metadata_preserve(impl, found ? nir_metadata_control_flow : nir_metadata_all);
+   nir_metadata_preserve(impl, found || removed ? nir_metadata_control_flow : nir_metadata_all);
    return found;
 }
 

@@ -35,6 +35,8 @@ pub(super) struct Build<'e, 'c> {
     /// What it touches is to be read off the finished instruction: other files than general registers, or operands of
     /// which other fields say what they are.
     is_special: bool,
+    /// Slots that it names whatever else it waits for.
+    always: SlotMask,
     error: Option<String>,
 }
 
@@ -54,6 +56,7 @@ impl<'e, 'c> Build<'e, 'c> {
             held: RegSet::EMPTY,
             destroyed: RegSet::EMPTY,
             is_special: false,
+            always: SlotMask::NONE,
             error: None,
         }
     }
@@ -279,14 +282,18 @@ impl<'e, 'c> Build<'e, 'c> {
         if !wait.mask {
             slots = slots.iter().next().map_or(SlotMask::NONE, SlotMask::of);
         }
-        if slots.is_empty() {
+        // Where the field holds one slot, it stays the one that has to be named.
+        if slots.is_empty() || !(wait.mask || self.always.is_empty()) {
             return self;
         }
-        self.exact_wait(slots)
+        let all = slots | self.always;
+        let result = self.instr.set_waits(all);
+        self.check(result)
     }
 
-    /// Waits for exactly these slots, proven or not: for the fixed encodings of the reference.
+    /// Names exactly these slots, proven or not, and what else is waited for: for the fixed encodings of the reference.
     pub(super) fn exact_wait(&mut self, waits: SlotMask) -> &mut Self {
+        self.always = waits;
         let result = self.instr.set_waits(waits);
         self.check(result)
     }
