@@ -39,7 +39,7 @@ static_assert(sizeof(struct block) % 16 == 0, "memory behind it must be aligned 
 #define KEPT_STEP 32
 #define KEPT_LISTS 33
 /* They are outside the budget. */
-#define MOST_KEPT (256u << 10)
+#define MOST_KEPT ((size_t)1 << 20)
 
 struct kept {
    struct block *lists[KEPT_LISTS];

@@ -781,7 +781,7 @@ lower(nir_shader *s, const struct cortland_compute_lowering *lowering, gl_shader
       PASS(l, nir_lower_compute_system_values, &sysvals);
       PASS(l, apple9_lower_sysvals, lowering);
    }
-   l->plain = !has_locals(s) && !has_loops(s);
+   l->plain = !has_locals(s);
    optimize(l);
    l->plain = false;
 
@@ -808,7 +808,6 @@ lower(nir_shader *s, const struct cortland_compute_lowering *lowering, gl_shader
    SETTLE(l, DCE, apple9_opt_dce);
    PASS(l, nir_opt_rematerialize_compares);
    PASS(l, nir_opt_sink, nir_move_const_undef | nir_move_comparisons | nir_move_copies);
-   PASS(l, nir_opt_move, nir_move_const_undef | nir_move_comparisons);
    SETTLE(l, DCE, apple9_opt_dce);
    if (c->shared) /* What workgroup memory that takes atomics is called once it has moved to device memory. */
       PASS(l, nir_remove_dead_variables, nir_var_mem_task_payload, NULL);
