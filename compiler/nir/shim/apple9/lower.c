@@ -77,7 +77,7 @@ struct lowering {
    nir_shader *shader;
    uint32_t settled;
    uint32_t pointless;
-   /* There are neither loops nor local variables, for which algebra could find bounds and indices: it can wait. */
+   /* Algebra can wait for a later stage: there is nothing, or no more, that it could find bounds or indices for. */
    bool plain;
    struct apple9_table table;
 };

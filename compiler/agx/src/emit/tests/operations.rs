@@ -139,18 +139,7 @@ impl Maker {
     pub(super) fn make(&mut self, kind: usize) -> Option<Instr> {
         let random = &mut self.random;
         let add_mul = random.pick(AddMul::ALL);
-        let cmp = random.pick(&[
-            Cmp::FGt,
-            Cmp::FLt,
-            Cmp::FEq,
-            Cmp::FGe,
-            Cmp::FLe,
-            Cmp::UGt,
-            Cmp::ULt,
-            Cmp::IGt,
-            Cmp::ILt,
-            Cmp::IEq,
-        ]);
+        let cmp = random.pick(Cmp::ALL);
         Some(match kind {
             0 => Mov {
                 dst: self.dst(),
