@@ -616,18 +616,7 @@ fn conditions() {
     };
     let mut taken = 0;
     for round in 0..3000 {
-        let cmp = maker.random.pick(&[
-            Cmp::FGt,
-            Cmp::FLt,
-            Cmp::FEq,
-            Cmp::FGe,
-            Cmp::FLe,
-            Cmp::UGt,
-            Cmp::ULt,
-            Cmp::IGt,
-            Cmp::ILt,
-            Cmp::IEq,
-        ]);
+        let cmp = maker.random.pick(Cmp::ALL);
         let mut cond = Cond {
             cmp,
             half: cmp.is_float() && maker.random.below(4) == 0,
